@@ -48,6 +48,9 @@ class DeduplicationKey:
         framed += [_frame(*_typed_bytes(part)) for part in self.identity]
         return hashlib.sha256(b"".join(framed)).hexdigest()[:40]
 
+    def __str__(self) -> str:
+        return f"message {self.text} (consumer {self.consumer}, key {self.digest})"
+
     @property
     def text(self) -> str:
         """The raw identity for people: logs, marker fields, dead-letter descriptions."""
@@ -60,9 +63,7 @@ def _part(value: object, position: int) -> KeyPart:
         case None | "" | b"":
             raise NoStableKey(f"Part {position} of the message's identity is missing.")
         case bool() | float():
-            raise NoStableKey(
-                f"Part {position} of the message's identity is a {type(value).__name__}, which names nothing."
-            )
+            raise NoStableKey(f"Part {position} of the message's identity is a {type(value).__name__}, not an id.")
         case UUID(int=0):
             raise NoStableKey(f"Part {position} of the message's identity is the all-zero GUID.")
         case str() if _is_placeholder(value):

@@ -8,7 +8,7 @@ from datetime import datetime
 
 from .errors import Reason
 
-type Json = str | int | float | bool | None | list[Json] | dict[str, Json]
+type Json = str | int | float | bool | list[Json] | dict[str, Json] | None
 """A value that JSON can carry."""
 
 

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from .delivery import Delivery
+from .errors import IdentityMismatch
 from .keys import DeduplicationKey
 from .marker import FIELD, Marker
 from .retention import RetentionWindow
@@ -58,7 +59,12 @@ class EntityAsMarker:
 
 
 def marker_in(document: Document | None) -> Marker | None:
-    """The marker that a document carries. A document without one yields a marker of nobody's: see `Standing.FOREIGN`."""
+    """The marker that a document carries; None where there is no document.
+
+    Raises `IdentityMismatch` for a document without a marker: something else than a message of this kind wrote it.
+    """
     if document is None:
         return None
+    if FIELD not in document.body:
+        raise IdentityMismatch(f"Document {document.id} is there and carries no marker: no message wrote it.")
     return Marker.from_json(document.body[FIELD])
