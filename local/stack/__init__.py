@@ -1,0 +1,30 @@
+"""The local stack: broker, database, storage and Functions host as child processes under one supervisor.
+
+Start reading at `supervisor.py`. `python -m local.stack` runs it for a person; tests and the demo use `Stack.running`.
+"""
+
+from .channel import ControlFailed
+from .cosmos import EMULATOR_KEY, Cosmos, RequestRecord
+from .host import Host, HostStatus
+from .part import PartFailed
+from .ports import FREE, WELL_KNOWN, Ports
+from .service_bus import QueueStatistics, ServiceBus
+from .signals import run_until_signal
+from .supervisor import Stack
+
+__all__ = [
+    "EMULATOR_KEY",
+    "FREE",
+    "WELL_KNOWN",
+    "ControlFailed",
+    "Cosmos",
+    "Host",
+    "HostStatus",
+    "PartFailed",
+    "Ports",
+    "QueueStatistics",
+    "RequestRecord",
+    "ServiceBus",
+    "Stack",
+    "run_until_signal",
+]
