@@ -1,0 +1,1 @@
+"""What is deployed: the library, its adapters, and the sample domain."""
