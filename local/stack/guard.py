@@ -13,8 +13,8 @@ import sys
 import threading
 from types import FrameType
 
-STOP_GRACE_SECONDS = 5.0
-"""How long a part may take to stop by itself after SIGTERM: the host settles what is in flight."""
+STOP_GRACE_SECONDS = 15.0
+"""How long a part may take to stop by itself after SIGTERM: the host gives running invocations 10 s, then tidies up."""
 
 FORCED_EXIT_CODE = 137
 """What a shell reports for a process that SIGKILL ended (128 + 9)."""

@@ -1,0 +1,91 @@
+"""`make run`: processes orders while workers die and messages come twice, then proves what was lost or doubled."""
+
+import argparse
+import json
+import sys
+from pathlib import Path
+from time import monotonic
+
+from azure.core.exceptions import AzureError
+
+from local.stack import ControlFailed, PartFailed, Stack, run_until_signal
+from local.stack.supervisor import LOGS, TOPOLOGY
+
+from .evidence import gather_evidence
+from .ledger import Ledger, differences, reckon, rows
+from .plan import Fate, Plan, draw
+from .progress import Progress
+from .story import Standstill, Story
+from .topology import read_topology
+
+LEDGER = LOGS / "ledger.json"
+
+
+def main() -> int:
+    """Exit code 0: all is as planned; 1: it is not, or the run failed; 2: the arguments make no sense."""
+    parser = argparse.ArgumentParser(prog="python -m local.demo", description=__doc__)
+    parser.add_argument("--orders", type=int, default=200, help="how many orders are placed")
+    parser.add_argument("--duplicates", type=float, default=0.3, help="share of messages that are sent twice, 0 to 1")
+    parser.add_argument("--crashes", type=int, default=2, help="how often the worker is killed, at most once an order")
+    parser.add_argument("--seed", type=int, default=1, help="the same seed sends the same messages")
+    given = parser.parse_args()
+    if given.orders < 1 or not 0 <= given.duplicates <= 1 or not 0 <= given.crashes <= given.orders:
+        parser.error("orders is at least 1, duplicates lies between 0 and 1, crashes between 0 and orders")
+    plan = draw(orders=given.orders, duplicates=given.duplicates, crashes=given.crashes, seed=given.seed)
+    return run_until_signal(_run(plan))
+
+
+async def _run(plan: Plan) -> int:
+    progress, began = Progress(), monotonic()
+    topology = read_topology(TOPOLOGY)
+    progress.say(_outlook(plan))
+    progress.say("Starting broker, database, storage and Functions host …")
+    try:
+        async with Stack.running(azurite=True) as stack, Story.beginning(stack, topology, progress) as story:
+            await story.tell(plan)
+            ledger = reckon(plan, await gather_evidence(stack, topology))
+    except (PartFailed, ControlFailed, Standstill, AzureError, TimeoutError) as failure:
+        print(f"\nThe run failed: {failure or type(failure).__name__}\nThe parts' logs are in {LOGS}.", file=sys.stderr)
+        return 1
+    write_ledger(ledger, LEDGER)
+    progress.say(f"\n{table(plan, ledger)}\n")
+    return verdict(plan, ledger, progress, monotonic() - began)
+
+
+def verdict(plan: Plan, ledger: Ledger, progress: Progress, seconds: float) -> int:
+    """Say how it went; answer the exit code."""
+    wrong = differences(plan, ledger)
+    for difference in wrong:
+        progress.say(f"DIFFERS  {difference}")
+    outcome = "Not as it has to be." if wrong else "Nothing lost, nothing doubled."
+    progress.say(f"{outcome} {seconds:.0f} s. Ledger: {LEDGER}")
+    return 1 if wrong else 0
+
+
+def write_ledger(ledger: Ledger, path: Path) -> None:
+    """For programs that read it."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(json.dumps(ledger.as_json(), indent=2) + "\n", encoding="utf-8")
+
+
+def table(plan: Plan, ledger: Ledger) -> str:
+    """For people: read from the broker and the database, beside what the plan expects."""
+    lines = [f"{'read from the broker and the database':<40}{'found':>8}{'expected':>10}"]
+    for what, found, expected in rows(plan, ledger):
+        lines.append(f"{what:<40}{found:>8g}{'' if expected is None else f'{expected:g}':>10}")
+    return "\n".join(lines)
+
+
+def _outlook(plan: Plan) -> str:
+    fates = plan.fates()
+    soon, late = fates[Fate.DROPPED], fates[Fate.ABSORBED]
+    refused = fates.total() - soon - late - fates[Fate.PROCESSED]
+    crashes = sum(wave.crash is not None for wave in plan.waves)
+    return (
+        f"{fates[Fate.PROCESSED]} orders and customers; {soon} sent again at once, {late} after the broker forgot them;"
+        f" {refused} messages that must be refused; {crashes} crashes."
+    )
+
+
+if __name__ == "__main__":
+    sys.exit(main())
