@@ -25,12 +25,13 @@ class AmqpServer:
 
     async def stop(self) -> None:
         """Stop listening and end every connection."""
-        if self._listener is not None:
-            self._listener.close()
+        if self._listener is None:
+            return
+        self._listener.close()
         for connection in list(self._connections):
             connection.shut_down()
-        if self._listener is not None:
-            await self._listener.wait_closed()
+        self._listener.abort_clients()  # a client that does not read must not keep us
+        await self._listener.wait_closed()
 
     def drop_connections(self) -> int:
         """Cut every connection without a word, as a broken network does. Returns how many there were."""
