@@ -1,0 +1,86 @@
+"""The app settings that our code reads, checked together when the first of them is needed.
+
+What the Functions host reads by itself (`ServiceBusConnection`, `AzureWebJobsStorage`) is the host's to check.
+"""
+
+import base64
+from collections.abc import Mapping
+from typing import Annotated, Literal, Self
+from urllib.parse import urlsplit
+
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, SecretStr, ValidationError
+from pydantic_core import PydanticCustomError
+
+
+class SettingsError(Exception):
+    """The app cannot run as it is configured. The text names every faulty setting and what is expected; no values."""
+
+
+def _endpoint(text: str) -> str:
+    parts = urlsplit(text)
+    if parts.scheme not in {"https", "http"} or not parts.hostname:
+        raise PydanticCustomError("endpoint", "Expected a URL like https://<account>.documents.azure.com:443/")
+    return text
+
+
+def _connection_string(secret: SecretStr) -> SecretStr:
+    pairs = (pair.strip().partition("=") for pair in secret.get_secret_value().split(";"))
+    parts = {name: value for name, _, value in pairs}
+    if not parts.get("AccountEndpoint") or not _is_base64(parts.get("AccountKey", "")):
+        raise PydanticCustomError("connection_string", "Expected AccountEndpoint=<URL>;AccountKey=<key in base64>;")
+    _endpoint(parts["AccountEndpoint"])
+    return secret
+
+
+def _is_base64(text: str) -> bool:
+    try:
+        return bool(base64.b64decode(text, validate=True))
+    except ValueError:
+        return False
+
+
+type ConnectionString = Annotated[SecretStr, AfterValidator(_connection_string)]
+type Endpoint = Annotated[str, AfterValidator(_endpoint)]
+
+
+class Settings(BaseModel):
+    """How to reach Cosmos DB: with a connection string, or without a key by an endpoint and an identity."""
+
+    model_config = ConfigDict(frozen=True)
+
+    connection_string: ConnectionString | None = Field(None, alias="CosmosConnection")
+    """Endpoint and key; None when an identity is used."""
+    endpoint: Endpoint | None = Field(None, alias="CosmosConnection__accountEndpoint")
+    """Endpoint without a key; None when a connection string is used."""
+    credential: Literal["managedidentity"] | None = Field(None, alias="CosmosConnection__credential")
+    """Declares a managed identity, as Functions spells it (Microsoft Learn, "Connections")."""
+    client_id: str | None = Field(None, alias="CosmosConnection__clientId")
+    """The user-assigned identity; None for the app's own, or for the developer who is signed in."""
+
+    @classmethod
+    def read(cls, environment: Mapping[str, str]) -> Self:
+        """Read and check all settings. Raises `SettingsError` with all faults in one text. Empty counts as absent."""
+        present = {name: value for name, value in environment.items() if value.strip()}
+        faults = _contradictions(present)
+        try:
+            settings = cls.model_validate(present)
+        except ValidationError as error:
+            faults += [
+                f"{fault['loc'][0]}: {fault['msg']}."
+                for fault in error.errors(include_url=False, include_context=False, include_input=False)
+            ]
+        if faults:
+            raise SettingsError(" ".join(faults)) from None
+        return settings
+
+
+def _contradictions(present: Mapping[str, str]) -> list[str]:
+    """What is wrong between settings that are each right."""
+    faults = []
+    if "CosmosConnection" not in present and "CosmosConnection__accountEndpoint" not in present:
+        faults.append("CosmosConnection: Expected a connection string, or a URL in CosmosConnection__accountEndpoint.")
+    if "CosmosConnection" in present and "CosmosConnection__accountEndpoint" in present:
+        faults.append("CosmosConnection, CosmosConnection__accountEndpoint: Expected one of them, not both.")
+    if "CosmosConnection__clientId" in present and "CosmosConnection__credential" not in present:
+        faults.append("CosmosConnection__credential: Expected managedidentity beside CosmosConnection__clientId.")
+    return faults

@@ -1,0 +1,126 @@
+"""The composition root: the only place that knows every part, and where each consumer is declared."""
+
+import asyncio
+import functools
+import os
+from collections.abc import Mapping
+from contextlib import AsyncExitStack
+from pathlib import Path
+from typing import Any
+
+from azure.cosmos.aio import CosmosClient
+
+from . import telemetry
+from .idempotency import CompletedMarkers, EntityAsMarker, IdempotentConsumer, InboxMarker, Store, TransientFailure
+from .retail.customers import RegisterCustomer, customer_id_of, register_customer
+from .retail.orders import PlaceOrder, order_id_of, place_order
+from .settings import Settings, SettingsError
+from .stores.cosmos import CosmosStore
+from .stores.cosmos_account import Account, ContainerUnusable, open_client, open_container
+from .stores.late import LateStore
+from .topology import Topology
+from .transports.service_bus import QueueConsumer
+
+TOPOLOGY = Topology.read(Path(__file__).with_name("topology.json"))
+"""Part of the code: a broken file fails the import, as a broken module does."""
+_REMEMBERED = 10_000
+"""Completed markers kept in the process for each consumer: the duplicates of minutes, in some 10 MB."""
+_PROBE_SECONDS = 10.0
+"""For the health check: whoever asks should learn of an outage before giving up."""
+
+
+def _consumers(stores: Mapping[str, Store]) -> dict[str, QueueConsumer[Any]]:
+    orders = TOPOLOGY.queue("orders").retention()
+    customers = TOPOLOGY.queue("customers").retention()
+    return {
+        "place_order": QueueConsumer(
+            "orders",
+            IdempotentConsumer(
+                name="place_order",
+                parse=PlaceOrder.from_delivery,
+                partition=order_id_of,
+                handler=place_order,
+                store=stores["orders"],
+                placement=InboxMarker(orders),
+                cache=CompletedMarkers(_REMEMBERED, orders.duration),
+                hook=telemetry.log,
+            ),
+        ),
+        "register_customer": QueueConsumer(
+            "customers",
+            IdempotentConsumer(
+                name="register_customer",
+                parse=RegisterCustomer.from_delivery,
+                partition=customer_id_of,
+                handler=register_customer,
+                store=stores["customers"],
+                placement=EntityAsMarker(customer_id_of),
+                cache=CompletedMarkers(_REMEMBERED, customers.duration),
+                hook=telemetry.log,
+            ),
+        ),
+    }
+
+
+class App:
+    """All parts put together, on one event loop. Nothing is opened, and no setting read, before a message needs it."""
+
+    def __init__(self, environment: Mapping[str, str]) -> None:
+        self._environment = environment
+        self._held = AsyncExitStack()
+        self._connecting = asyncio.Lock()
+        self._client: CosmosClient | None = None
+        self._stores = {name: LateStore(functools.partial(self._open, name)) for name in TOPOLOGY.containers}
+        self._consumers = _consumers(self._stores)
+
+    def consumer(self, name: str) -> QueueConsumer[Any]:
+        """The consumer declared under a name."""
+        return self._consumers[name]
+
+    async def ailment(self) -> str | None:
+        """Why messages cannot be processed now, as the class of what is wrong; None when every store answers."""
+        try:
+            async with asyncio.timeout(_PROBE_SECONDS):
+                await asyncio.gather(*(store.read("health", "health") for store in self._stores.values()))
+        except (TransientFailure, TimeoutError) as failure:
+            return type(failure.__cause__ or failure).__name__
+        return None
+
+    async def close(self) -> None:
+        """Close what was opened. A worker lives as long as its process and never does."""
+        await self._held.aclose()
+
+    async def _open(self, name: str) -> Store:
+        """A checked container as a store. What stands in the way is for time, or for an operator, to heal."""
+        container = TOPOLOGY.container(name)
+        try:
+            proxy = await open_container(
+                await self._connected(), TOPOLOGY.database, name, partition_key_path=container.partition_key_path
+            )
+        except (SettingsError, ContainerUnusable) as error:
+            raise TransientFailure(str(error)) from error
+        return CosmosStore(container=proxy, partition_property=container.partition_property, hook=telemetry.log)
+
+    async def _connected(self) -> CosmosClient:
+        async with self._connecting:
+            if self._client is None:
+                self._client = await self._held.enter_async_context(open_client(_account(self._environment)))
+            return self._client
+
+
+def _account(environment: Mapping[str, str]) -> Account:
+    settings = Settings.read(environment)
+    if settings.connection_string:
+        return Account.from_connection_string(settings.connection_string.get_secret_value())
+    return Account(settings.endpoint or "", client_id=settings.client_id)
+
+
+@functools.cache
+def app() -> App:
+    """The worker's one app: a worker has one event loop."""
+    return App(os.environ)
+
+
+def consumer(name: str) -> QueueConsumer[Any]:
+    """What a trigger hands its messages to."""
+    return app().consumer(name)
