@@ -181,7 +181,7 @@ class WorkerProcess:
             with suppress(ProcessLookupError):
                 os.killpg(process.pid, signal.SIGKILL)
         code = await process.wait()
-        _log.warning("worker %d ended (%s)", process.pid, f"signal {-code}" if code < 0 else f"exit code {code}")
+        _log.info("worker %d ended with %s", process.pid, f"signal {-code}" if code < 0 else f"exit code {code}")
 
 
 async def _read(reader: asyncio.StreamReader) -> wire.Frame:

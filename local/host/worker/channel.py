@@ -7,15 +7,13 @@ noticing that the host is gone, and a full socket must not block the loop.
 import asyncio
 import os
 import queue
+import signal
 import socket
 import sys
 import threading
 from collections.abc import Callable
 
 from local.host import wire
-
-# Nothing is wrong in a worker whose host has gone: it just has nobody left to work for.
-HOST_GONE = 0
 
 
 class Channel:
@@ -42,8 +40,9 @@ class Channel:
                 if isinstance(frame, wire.Invoke):
                     loop.call_soon_threadsafe(on_invoke, frame)
         # The host closed the socket or died. No clean-up of the app's: production kills its workers the same way.
+        # The worker leads its process group, so that whatever the app has started goes with it.
         sys.stdout.flush()
-        os._exit(HOST_GONE)
+        os.killpg(os.getpgrp(), signal.SIGKILL)
 
     def _write(self) -> None:
         while True:
