@@ -107,9 +107,10 @@ async def test_another_spelling_of_the_same_content_is_a_duplicate(bench):
 
 
 async def test_an_answer_lost_after_the_commit_is_recognised_as_our_own(bench):
-    """The attempt id in the marker says that it was us: processed, not duplicate, and once."""
+    """The attempt id in the marker says that it was us: processed, not duplicate, and not run again."""
     bench.store.on_commit = ["lose the answer"]
     assert await bench.consumer().consume(delivery(), patience=60) == FIVE
+    assert bench.store.calls.count("commit") == 1
 
 
 async def test_a_conflict_with_our_own_silently_resent_commit_is_our_own(bench):
