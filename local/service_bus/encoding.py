@@ -55,9 +55,9 @@ def read_message(encoded: bytes) -> Submission:
     if len(identity) > MAX_MESSAGE_ID_LENGTH:
         text = f"MessageId has {len(identity)} characters; {MAX_MESSAGE_ID_LENGTH} are allowed."
         raise InvalidRequest(text, ServiceBusCondition.ARGUMENT_OUT_OF_RANGE)
-    ttl, scheduled = content.header.ttl_ms, content.annotations.get(SCHEDULED_TIME)
+    time_to_live = _milliseconds(content.header.ttl_ms, "ttl")
     return Submission(
-        content, identity, None if ttl is None else int(ttl), None if scheduled is None else int(scheduled)
+        content, identity, time_to_live, _milliseconds(content.annotations.get(SCHEDULED_TIME), SCHEDULED_TIME)
     )
 
 
@@ -89,6 +89,12 @@ def write_message(message: StoredMessage) -> bytes:
 def property_changes(changes: Mapping[Any, Any]) -> dict[str, Any]:
     """Application properties that a settlement sets. Names are plain strings there, symbols in a settlement."""
     return {str(name): value for name, value in changes.items()}
+
+
+def _milliseconds(value: object, name: str) -> int | None:
+    if value is not None and not isinstance(value, int):
+        raise InvalidRequest(f"{name} must be a number of milliseconds.")
+    return None if value is None else int(value)
 
 
 def _application_properties(content: Message, changes: Mapping[str, Any]) -> bytes:

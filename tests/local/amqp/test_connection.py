@@ -1,0 +1,342 @@
+"""The engine over real sockets, with a container that keeps messages in a list: no Service Bus in sight."""
+
+from collections.abc import AsyncIterator
+
+import pytest
+
+from local.amqp import (
+    Accepted,
+    AmqpError,
+    AmqpServer,
+    Condition,
+    IncomingDelivery,
+    IncomingLink,
+    Modified,
+    Outcome,
+    OutgoingLink,
+    Rejected,
+    Released,
+)
+from local.amqp.connection import MAX_FRAME_SIZE
+from local.amqp.frames import Frame, Protocol, ProtocolHeader, protocol_header
+from local.amqp.performatives import (
+    Attach,
+    Begin,
+    Close,
+    Detach,
+    Disposition,
+    End,
+    Flow,
+    Open,
+    SaslInit,
+    SaslMechanisms,
+    SaslOutcome,
+    Transfer,
+    decode_performative,
+)
+from local.amqp.states import decode_error, decode_state
+from local.amqp.values import Symbol, UInt
+
+from .client import Client, connected
+
+MAX_MESSAGE_SIZE = 200_000
+SMALLEST_FRAME = 512
+
+
+class Shelf:
+    """A container with one node, `shelf`: what is sent there is kept, and given to whoever grants credit."""
+
+    def __init__(self) -> None:
+        self.messages: list[bytes] = []
+        self.outcomes: list[Outcome] = []
+        self.detached = 0
+        self._link: OutgoingLink | None = None
+
+    def on_attach(self, link: IncomingLink | OutgoingLink) -> None:
+        if isinstance(link, IncomingLink):
+            if link.target_address != "shelf":
+                link.refuse(AmqpError(Condition.NOT_FOUND, "only the shelf is here"))
+                return
+            link.accept(self, MAX_MESSAGE_SIZE)
+        else:
+            self._link = link
+            link.accept(self, MAX_MESSAGE_SIZE)
+
+    def on_message(self, delivery: IncomingDelivery) -> None:
+        if delivery.encoded == b"bad":
+            raise AmqpError(Condition.NOT_ALLOWED, "bad message")
+        self.messages.append(delivery.encoded)
+        delivery.accept()
+
+    def on_credit(self) -> None:
+        assert self._link is not None
+        while self.messages and self._link.credit > 0:
+            self._link.send(self.messages.pop(0), b"tag", settled=self._link.wants_settled)
+
+    def on_outcome(self, tag: bytes, outcome: Outcome) -> Outcome:
+        assert tag == b"tag"
+        self.outcomes.append(outcome)
+        return outcome
+
+    def on_detached(self) -> None:
+        self.detached += 1
+
+
+@pytest.fixture
+def shelf() -> Shelf:
+    return Shelf()
+
+
+@pytest.fixture
+async def server(shelf: Shelf) -> AsyncIterator[AmqpServer]:
+    server = AmqpServer(shelf)
+    yield server
+    await server.stop()
+
+
+@pytest.fixture
+async def raw(server: AmqpServer) -> AsyncIterator[Client]:
+    """A client that has said nothing yet."""
+    async with connected(await server.start(0)) as client:
+        yield client
+
+
+@pytest.fixture
+async def client(raw: Client) -> Client:
+    """A client with an open session on channel 0."""
+    await raw.open()
+    await raw.begin()
+    return raw
+
+
+async def test_send(client: Client, shelf: Shelf) -> None:
+    """A message is handed over and its delivery settled as accepted."""
+    answer = await client.attach_sender("shelf")
+    assert answer.max_message_size == MAX_MESSAGE_SIZE
+    client.send_message(b"hello")
+    disposition = await client.expect(Disposition)
+    assert disposition.settled
+    assert decode_state(disposition.state) == Accepted()
+    assert shelf.messages == [b"hello"]
+
+
+async def test_rejected_message(client: Client, shelf: Shelf) -> None:
+    """An error that the broker raises about a message is the error of its rejected outcome."""
+    await client.attach_sender("shelf")
+    client.send_message(b"bad")
+    match decode_state((await client.expect(Disposition)).state):
+        case Rejected(error):
+            assert error is not None
+            assert error.condition == Condition.NOT_ALLOWED
+        case other:
+            pytest.fail(f"not rejected: {other}")
+    assert shelf.messages == []
+
+
+async def test_message_in_many_frames(raw: Client, shelf: Shelf) -> None:
+    """A message crosses both ways in frames no larger than the receiver allows, and arrives whole."""
+    await raw.open(max_frame_size=SMALLEST_FRAME)
+    await raw.begin()
+    await raw.attach_sender("shelf")
+    message = bytes(range(256)) * 20
+    first = Transfer(handle=UInt(0), delivery_id=UInt(0), delivery_tag=b"t", more=True)
+    raw.send(first, message[:2000])
+    raw.send(Transfer(handle=UInt(0), more=True), message[2000:4000])
+    raw.send(Transfer(handle=UInt(0)), message[4000:])
+    await raw.expect(Disposition)
+    assert shelf.messages == [message]
+
+    await raw.attach_receiver("shelf")
+    raw.grant(1)
+    received, more = b"", True
+    while more:
+        item = await raw.next_item()
+        assert isinstance(item, Frame)
+        assert len(item.body) + 8 <= SMALLEST_FRAME
+        transfer, payload = decode_performative(item.body)
+        assert isinstance(transfer, Transfer)
+        received, more = received + payload, transfer.more
+    assert received == message
+
+
+async def test_aborted_delivery(client: Client, shelf: Shelf) -> None:
+    """A delivery that its sender gives up leaves nothing behind, and the next one is whole."""
+    await client.attach_sender("shelf")
+    client.send(Transfer(handle=UInt(0), delivery_id=UInt(0), delivery_tag=b"t", more=True), b"half a mess")
+    client.send(Transfer(handle=UInt(0), aborted=True))
+    client.send_message(b"whole", delivery_id=1)
+    await client.expect(Disposition)
+    assert shelf.messages == [b"whole"]
+
+
+async def test_message_too_large(client: Client, shelf: Shelf) -> None:
+    """A message above the limit of the link ends the link, with the error that the specification names."""
+    await client.attach_sender("shelf")
+    part = bytes(MAX_FRAME_SIZE - 100)
+    client.send(Transfer(handle=UInt(0), delivery_id=UInt(0), delivery_tag=b"t", more=True), part)
+    for _ in range(3):
+        client.send(Transfer(handle=UInt(0), more=True), part)
+    detach = await client.expect(Detach)
+    error = decode_error(detach.error)
+    assert error is not None
+    assert error.condition == Condition.MESSAGE_SIZE_EXCEEDED
+    assert shelf.messages == []
+
+
+async def test_refused_link(client: Client) -> None:
+    """A refused attach is answered with an attach that has neither source nor target, and a detach with the reason."""
+    client.send_attach("nowhere", handle=0, receives=False)
+    attach = await client.expect(Attach)
+    assert (attach.source, attach.target) == (None, None)
+    detach = await client.expect(Detach)
+    error = decode_error(detach.error)
+    assert error is not None
+    assert error.condition == Condition.NOT_FOUND
+
+
+async def test_credit(client: Client, shelf: Shelf) -> None:
+    """No more messages are sent than the client has granted credit for."""
+    shelf.messages = [b"1", b"2", b"3"]
+    await client.attach_receiver("shelf")
+    client.grant(2)
+    assert (await client.expect_frame(Transfer))[1] == b"1"
+    assert (await client.expect_frame(Transfer))[1] == b"2"
+    client.grant(1, received=2)
+    assert (await client.expect_frame(Transfer))[1] == b"3"
+
+
+async def test_drain(client: Client, shelf: Shelf) -> None:
+    """A draining client gets what there is, and then its unused credit back."""
+    shelf.messages = [b"1"]
+    await client.attach_receiver("shelf")
+    client.grant(10, drain=True)
+    await client.expect(Transfer)
+    flow = await client.expect(Flow)
+    assert flow.drain
+    assert (flow.delivery_count, flow.link_credit) == (10, 0)
+
+
+async def test_session_window(client: Client, shelf: Shelf) -> None:
+    """Frames wait for the session's window, even when the link has credit."""
+    shelf.messages = [b"1", b"2"]
+    await client.attach_receiver("shelf")
+    client.grant(2, window=1)
+    assert (await client.expect_frame(Transfer))[1] == b"1"
+    client.send(
+        Flow(
+            incoming_window=UInt(0),
+            next_incoming_id=UInt(1),
+            next_outgoing_id=UInt(0),
+            outgoing_window=UInt(1),
+            echo=True,
+        )
+    )
+    await client.expect(Flow)
+    client.send(
+        Flow(incoming_window=UInt(1), next_incoming_id=UInt(1), next_outgoing_id=UInt(0), outgoing_window=UInt(1))
+    )
+    assert (await client.expect_frame(Transfer))[1] == b"2"
+
+
+@pytest.mark.parametrize("outcome", [Accepted(), Released(), Modified(delivery_failed=True), Rejected()])
+async def test_outcomes(client: Client, shelf: Shelf, outcome: Outcome) -> None:
+    """The broker is told the client's outcome, and its answer settles the delivery."""
+    shelf.messages = [b"1"]
+    await client.attach_receiver("shelf")
+    client.grant(1)
+    transfer = await client.expect(Transfer)
+    assert transfer.delivery_id is not None
+    client.settle(transfer.delivery_id, outcome)
+    answer = await client.expect(Disposition)
+    assert answer.settled
+    assert decode_state(answer.state) == outcome
+    assert shelf.outcomes == [outcome]
+
+
+async def test_settled_link(client: Client, shelf: Shelf) -> None:
+    """A client that asked for settled deliveries gets them settled."""
+    shelf.messages = [b"1"]
+    await client.attach_receiver("shelf", settled=True)
+    client.grant(1)
+    assert (await client.expect(Transfer)).settled
+
+
+async def test_end_of_session_ends_links(client: Client, shelf: Shelf) -> None:
+    """The broker hears that a link is gone when its session ends; a detach that comes after that is ignored."""
+    await client.attach_sender("shelf")
+    client.send(End())
+    client.send(Detach(handle=UInt(0), closed=True))
+    await client.expect(End)
+    assert shelf.detached == 1
+    client.send(Begin(next_outgoing_id=UInt(0), incoming_window=UInt(1), outgoing_window=UInt(1)))
+    await client.expect(Begin)
+
+
+async def test_unattached_handle(client: Client) -> None:
+    """A transfer on a handle that no link has ends the session, not the connection."""
+    client.send_message(b"?", handle=5)
+    end = await client.expect(End)
+    error = decode_error(end.error)
+    assert error is not None
+    assert error.condition == Condition.UNATTACHED_HANDLE
+    await client.begin()
+
+
+async def test_dropped_connections(server: AmqpServer, client: Client, shelf: Shelf) -> None:
+    """Cut connections end without a word, and their links are gone."""
+    await client.attach_sender("shelf")
+    assert server.drop_connections() == 1
+    with pytest.raises(ConnectionResetError):
+        await client.next_item()
+    assert shelf.detached == 1
+
+
+async def test_close(client: Client) -> None:
+    """A close is answered with a close, and the connection ends."""
+    client.send(Close())
+    assert (await client.expect(Close)).error is None
+    assert await client.next_item() is None
+
+
+async def test_unknown_mechanism(raw: Client) -> None:
+    """A SASL mechanism that was not offered is refused."""
+    raw.send_bytes(protocol_header(Protocol.SASL))
+    await raw.next_item()
+    await raw.expect(SaslMechanisms)
+    raw.send(SaslInit(mechanism=Symbol("GSSAPI")))
+    assert (await raw.expect(SaslOutcome)).code == 1
+    assert await raw.next_item() is None
+
+
+@pytest.mark.parametrize(
+    "opening", [protocol_header(Protocol.AMQP), protocol_header(Protocol.TLS), b"AMQP\x03\x00\x09\x01"]
+)
+async def test_other_protocol(raw: Client, opening: bytes) -> None:
+    """Whoever does not start with SASL of AMQP 1.0 is told that this is what is spoken, and hung up on."""
+    raw.send_bytes(opening)
+    assert await raw.next_item() == ProtocolHeader(Protocol.SASL, bytes((1, 0, 0)))
+    assert await raw.next_item() is None
+
+
+async def test_no_amqp_at_all(raw: Client) -> None:
+    """A TLS handshake or other noise ends the connection."""
+    raw.send_bytes(bytes.fromhex("160301020001000200"))
+    assert await raw.next_item() is None
+
+
+async def test_heartbeat(raw: Client) -> None:
+    """A client that hangs up on silence hears something before that."""
+    await raw.open(idle_time_out=100)
+    for _ in range(2):
+        item = await raw.next_item()
+        assert isinstance(item, Frame)
+        assert item.body == b""
+
+
+async def test_frames_out_of_place(raw: Client) -> None:
+    """An open before SASL is done is a mistake that ends the connection."""
+    raw.send_bytes(protocol_header(Protocol.SASL))
+    await raw.next_item()
+    await raw.expect(SaslMechanisms)
+    raw.send(Open(container_id="hasty"))
+    assert await raw.next_item() is None
