@@ -56,7 +56,9 @@ class CosmosStore:
         except (AzureError, OSError) as error:
             if is_absence(error):
                 return None
-            raise read_failure(error) from error
+            if failure := read_failure(error):
+                raise failure from error
+            raise
         finally:
             trips.report(self.hook)
         if has_expired(item, item["_ts"], self.clock.now().timestamp()):
@@ -74,7 +76,9 @@ class CosmosStore:
                 await self.container.execute_item_batch(batch, partition, **trips.hooks)
         except (AzureError, OSError) as error:
             decided = status_of(error)
-            raise commit_failure(error, sent=trips.sent) from error
+            if failure := commit_failure(error, sent=trips.sent):
+                raise failure from error
+            raise
         finally:
             trips.report(self.hook, decided)
 

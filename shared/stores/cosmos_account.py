@@ -57,9 +57,9 @@ async def open_client(account: Account) -> AsyncIterator[CosmosClient]:
     """A connected client, closed at the end with all it holds. One serves a whole process.
 
     The SDK's own retries are off where it lets us, so that the consumer sees what happens and waits it out. What
-    remains of them: a 503 is sent once more after 0.5 s, even for a commit; reads move to another region where there
-    is one, and are sent again on 404/1002; a write met by 403/3 follows the write region. The stores' deadlines bound
-    them all. Proxies of the environment are not used: looking them up for every request halves the throughput.
+    remains of them: a 503 is sent once more after 0.5 s, even for a commit; reads are sent again on 408, 5xx and
+    404/1002, to another region where there is one, and by aiohttp when a kept connection broke; a write met by 403/3
+    follows the write region. The stores' deadlines bound them all. Proxies of the environment are not used: looking them up for every request halves the throughput.
 
     Raises `ContainerUnusable` when the account does not let us in, `TransientFailure` when it does not answer.
     """
@@ -100,7 +100,7 @@ async def check_container(container: ContainerProxy, partition_key_path: str) ->
     async with _told_apart(name):
         properties = await container.read()
         account = await container.client_connection.GetDatabaseAccount()
-    if faults := _faults(properties, account, partition_key_path):
+    if faults := faults_of(properties, account, partition_key_path):
         raise ContainerUnusable(f"{name}: " + " ".join(faults))
 
 
@@ -129,10 +129,12 @@ async def _told_apart(what: str) -> AsyncIterator[None]:
                     f"{what}: It does not exist. Deploy the infrastructure, or run `az cosmosdb sql container create"
                     " --partition-key-path <as in the topology> --ttl -1`."
                 ) from error
-        raise read_failure(error) from error
+        if failure := read_failure(error):
+            raise failure from error
+        raise
 
 
-def _faults(properties: Mapping[str, Any], account: DatabaseAccount, partition_key_path: str) -> list[str]:
+def faults_of(properties: Mapping[str, Any], account: DatabaseAccount, partition_key_path: str) -> list[str]:
     faults = []
     paths = properties["partitionKey"]["paths"]
     if paths != [partition_key_path]:

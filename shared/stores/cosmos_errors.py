@@ -11,7 +11,7 @@ from typing import Any
 from azure.core.exceptions import ClientAuthenticationError, HttpResponseError
 from azure.cosmos.exceptions import CosmosBatchOperationError
 
-from ..idempotency import Conflict, Doubtful, PreconditionFailed, TooLarge, TransientFailure
+from ..idempotency import CommitConflict, Conflict, Doubtful, PreconditionFailed, TooLarge, TransientFailure
 
 _SESSION_TOKEN = "x-ms-session-token"  # noqa: S105 - a header's name
 _RETRY_AFTER = "x-ms-retry-after-ms"
@@ -37,15 +37,15 @@ def is_absence(error: Exception) -> bool:
     return isinstance(error, HttpResponseError) and error.status_code == _NOT_FOUND and not _sub_status(error)
 
 
-def read_failure(error: Exception) -> Exception:
-    """What to raise for a read that failed; the error itself where a programmer must look at it."""
+def read_failure(error: Exception) -> TransientFailure | None:
+    """What a failed read means; None where a programmer must look at the error itself."""
     if _is_final(status_of(error)):
-        return error
+        return None
     return TransientFailure(f"A read failed: {_told(error)}", retry_after=_retry_after(error))
 
 
-def commit_failure(error: Exception, *, sent: bool) -> Exception:
-    """What to raise for a commit that failed; the error itself where a programmer must look at it.
+def commit_failure(error: Exception, *, sent: bool) -> CommitConflict | TooLarge | TransientFailure | None:
+    """What a failed commit means; None where a programmer must look at the error itself.
 
     `sent`: whether the commit left this process at all.
     """
@@ -55,7 +55,7 @@ def commit_failure(error: Exception, *, sent: bool) -> Exception:
     if status == _TOO_LARGE:
         return TooLarge("The database measured the commit, and its 2 MB do not hold it.")
     if _is_final(status):
-        return error
+        return None
     if sent and status not in _NOT_EXECUTED:
         return Doubtful(f"A commit may have happened or not: {_told(error)}", retry_after=_retry_after(error))
     return TransientFailure(f"A commit was not executed: {_told(error)}", retry_after=_retry_after(error))
@@ -71,7 +71,7 @@ def status_of(error: Exception) -> int:
     return error.status_code or 0 if isinstance(error, HttpResponseError) else 0
 
 
-def _operation_failure(error: CosmosBatchOperationError) -> Exception:
+def _operation_failure(error: CosmosBatchOperationError) -> CommitConflict | TooLarge | TransientFailure | None:
     """One operation was refused, and with it the batch: whatever the code, nothing was written."""
     index: int = error.error_index
     match status_of(error):
@@ -84,7 +84,7 @@ def _operation_failure(error: CosmosBatchOperationError) -> Exception:
         case 413:
             return TooLarge(f"The database measured operation {index}, and its 2 MB do not hold it.")
         case status if _is_final(status):
-            return error
+            return None
     return TransientFailure(f"Operation {index} of a commit failed: {_told(error)}", retry_after=_retry_after(error))
 
 
