@@ -13,19 +13,21 @@ CUSTOMER_ID = "customer-7"
 LOCK_TOKEN = "6b6b3f5e-0000-4000-8000-1f2e3d4c5b6a"
 
 
-def place_order_members(order_id: str = ORDER_ID, *, lines: int = 2, **changes: Any) -> dict[str, Any]:
-    """An order of `lines` articles: 1 × 19.99, 2 × 19.99 and so on."""
+def place_order_members(order_id: str = ORDER_ID, *, lines: int | list[Any] = 2, **changes: Any) -> dict[str, Any]:
+    """An order of so many lines, 1 × 19.99, 2 × 19.99 and so on, or of the lines given."""
+    if isinstance(lines, int):
+        lines = [{"sku": f"sku-{n}", "quantity": n, "unitPrice": "19.99"} for n in range(1, lines + 1)]
     members: dict[str, Any] = {
         "orderId": order_id,
         "customerId": CUSTOMER_ID,
         "currency": "EUR",
-        "lines": [{"sku": f"sku-{n}", "quantity": n, "unitPrice": "19.99"} for n in range(1, lines + 1)],
+        "lines": lines,
         "placedAt": "2026-01-31T12:00:00+00:00",
     }
     return members | changes
 
 
-def place_order_body(order_id: str = ORDER_ID, *, lines: int = 2, **changes: Any) -> bytes:
+def place_order_body(order_id: str = ORDER_ID, *, lines: int | list[Any] = 2, **changes: Any) -> bytes:
     """`place_order_members` as the body of a message."""
     return json.dumps(place_order_members(order_id, lines=lines, **changes)).encode()
 

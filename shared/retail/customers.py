@@ -15,7 +15,7 @@ class RegisterCustomer(Message):
     """The customer; also the document's id and its partition."""
     name: Annotated[str, Field(min_length=1, max_length=200)]
     """As the customer wrote it."""
-    email: Annotated[str, Field(max_length=254, pattern=r"^[^@\s]+@[^@\s]+\.[^@\s]+\Z")]
+    email: Annotated[str, Field(max_length=254, pattern=r"\A[^@\s]+@[^@\s]+\.[^@\s]+\Z")]
     """Looks like an address; only a mail that arrives proves one. The longest that SMTP can carry is 254."""
     registered_at: Moment
     """When, with its zone."""

@@ -13,7 +13,7 @@ from pydantic_core import PydanticCustomError
 
 from ..idempotency import Malformed
 
-ID = re.compile(r"(?!marker-)[A-Za-z0-9][A-Za-z0-9._-]{0,63}\Z")
+ID = re.compile(r"\A(?!marker-)[A-Za-z0-9][A-Za-z0-9._-]{0,63}\Z")
 """Business ids become document ids and partition keys: short, without the characters that stores forbid, and never
 one of those that belong to markers."""
 _MOST_FAULTS = 10
@@ -40,6 +40,23 @@ def _items(value: object) -> object:
     return tuple(value) if isinstance(value, list) else value
 
 
+_NUMBER = re.compile(r"-?[0-9]{1,40}(\.[0-9]{1,40})?\Z", re.ASCII)
+"""A decimal number as text: nothing of what else `Decimal` would read."""
+
+
+def _exact(value: object) -> object:
+    """A number is written as a JSON number or, safe from readers that know floats only, as text."""
+    match value:
+        case Decimal():
+            return value
+        case int() if not isinstance(value, bool):
+            return Decimal(value)
+        case str() if _NUMBER.match(value):
+            return Decimal(value)
+    raise PydanticCustomError("number", "Input should be a decimal number")
+
+
+type Exact = Annotated[Decimal, BeforeValidator(_exact)]
 type Items[T] = Annotated[tuple[T, ...], BeforeValidator(_items)]
 
 

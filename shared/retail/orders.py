@@ -6,7 +6,7 @@ from typing import Annotated, Any, Self
 from pydantic import Field
 
 from ..idempotency import Delivery, IdentityMismatch, NoStableKey, UnitOfWork
-from .messages import ID, Id, Items, Message, Moment
+from .messages import ID, Exact, Id, Items, Message, Moment
 
 _OPERATION = "/placed"
 """What follows the order id in the message id: an order has one message for each thing that happens to it."""
@@ -23,7 +23,7 @@ class OrderLine(Message):
     """The article's number."""
     quantity: Annotated[int, Field(gt=0, le=_LARGEST_QUANTITY)]
     """How many."""
-    unit_price: Annotated[Decimal, Field(gt=0, max_digits=15, decimal_places=4)]
+    unit_price: Annotated[Exact, Field(gt=0, max_digits=15, decimal_places=4)]
     """The price of one, in the order's currency."""
 
     @property
@@ -38,7 +38,7 @@ class PlaceOrder(Message):
     """The order; also the partition of everything that belongs to it."""
     customer_id: Id
     """Who ordered."""
-    currency: Annotated[str, Field(pattern=r"^[A-Z]{3}\Z")]
+    currency: Annotated[str, Field(pattern=r"\A[A-Z]{3}\Z")]
     """ISO 4217 code of all amounts."""
     lines: Annotated[Items[OrderLine], Field(min_length=1, max_length=_MOST_LINES)]
     """What was ordered."""
