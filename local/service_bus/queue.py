@@ -34,13 +34,13 @@ DELIVERIES_REASON = "MaxDeliveryCountExceeded"
 class Queue:
     """A queue, or the dead-letter queue behind one."""
 
-    def __init__(self, settings: QueueSettings, clock: Clock, *, is_dead_letter_queue: bool = False) -> None:
+    def __init__(self, settings: QueueSettings, clock: Clock, feeder: "Queue | None" = None) -> None:
+        """`feeder` is the queue that this is the dead-letter queue of."""
         self.settings = settings
         self.counts = Counts()
         self.on_available: Callable[[], None] = lambda: None  # called when a receiver could get a message
-        self.dead_letter_queue = (
-            None if is_dead_letter_queue else Queue(_behind(settings), clock, is_dead_letter_queue=True)
-        )
+        self.dead_letter_queue = Queue(_behind(settings), clock, self) if feeder is None else None
+        self._feeder = feeder
         self._clock = clock
         self._history = DuplicateHistory(settings.detection_window)
         self._numbers = itertools.count(1)
@@ -146,6 +146,8 @@ class Queue:
 
     def catch_up(self) -> None:
         """Do what time has made due: activate scheduled messages, end locks, expire messages."""
+        if self._feeder is not None:
+            self._feeder.catch_up()
         for instant, message in self._store.due(self._clock.now_ms()):
             if message.state is MessageState.SCHEDULED:
                 self._activate(message)
