@@ -72,8 +72,12 @@ def table(plan: Plan, ledger: Ledger) -> str:
     """For people: read from the broker and the database, beside what the plan expects."""
     lines = [f"{'read from the broker and the database':<40}{'found':>8}{'expected':>10}"]
     for what, found, expected in rows(plan, ledger):
-        lines.append(f"{what:<40}{found:>8g}{'' if expected is None else f'{expected:g}':>10}")
+        lines.append(f"{what:<40}{_number(found):>8}{'' if expected is None else _number(expected):>10}")
     return "\n".join(lines)
+
+
+def _number(value: float) -> str:
+    return f"{value:.4g}" if value % 1 else str(value)
 
 
 def _outlook(plan: Plan) -> str:

@@ -54,8 +54,8 @@ class RequestRecord:
     """The container it was for."""
     partition_key: tuple[str, ...]
     """The partition it was for; empty when it was for all."""
-    status: int
-    """The HTTP status it was answered with."""
+    status: int | None
+    """The HTTP status it was answered with, None when the connection was cut before anything was decided."""
 
     @classmethod
     def from_json(cls, record: dict[str, Any]) -> Self:
