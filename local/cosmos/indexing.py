@@ -38,7 +38,7 @@ def _precision(patterns: list[Document], path: Path) -> int:
     best = -1
     for pattern in patterns:
         steps = tuple(quoted or plain for quoted, plain in _STEP.findall(pattern.get("path", "")))
-        *fixed, last = steps or ("",)
+        *fixed, last = steps or ("*",)  # "/" is the older spelling of "/*"
         if last == "*" and path[: len(fixed)] == tuple(fixed):
             best = max(best, 2 * len(fixed))
         if last == "?" and path == tuple(fixed):

@@ -30,8 +30,6 @@ from .values import UNDEFINED
 AGGREGATES = frozenset({"COUNT", "SUM", "AVG", "MIN", "MAX"})
 _LEVELS = (("=", "!=", "<>"), ("<", ">", "<=", ">="), ("|", "&", "^"), ("||",), ("+", "-"), ("*", "/", "%"))
 _LITERALS = {"TRUE": True, "FALSE": False, "NULL": None, "UNDEFINED": UNDEFINED}
-# Deep nesting would exhaust Python's stack; the service has limits of its own on a query's size and depth.
-_MAX_DEPTH = 64
 
 
 class NotSupported(Exception):
@@ -48,7 +46,6 @@ class ExpressionParser:
         self._parameters = parameters
         self._tokens = tokens(text)
         self._at = 0
-        self._depth = 0
 
     # The cursor
 
@@ -116,9 +113,6 @@ class ExpressionParser:
     # Precedence, loosest first
 
     def expression(self) -> Expression:
-        self._depth += 1
-        if self._depth > _MAX_DEPTH:
-            raise SyntaxFault("The query is nested too deeply.")
         first = self._disjunction()
         if self.mark("?"):
             then = self.expression()
@@ -126,7 +120,6 @@ class ExpressionParser:
             first = Conditional(first, then, self.expression())
         elif self.mark("??"):
             first = Coalesce(first, self.expression())
-        self._depth -= 1
         return first
 
     def _disjunction(self) -> Expression:

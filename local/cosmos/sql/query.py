@@ -4,6 +4,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from ..errors import bad_request
 from .expressions import BINARY, Binary, Conjunction, Constant, Expression, Path, Row
 from .values import UNDEFINED, fingerprint, sort_key
 
@@ -98,7 +99,13 @@ class Query:
         return found
 
     def run(self, documents: Sequence[Any]) -> list[Any]:
-        """All results, in order."""
+        """All results, in order. CosmosError 400 if evaluating takes more depth than there is."""
+        try:
+            return self._results(documents)
+        except RecursionError:
+            raise bad_request("The query is nested too deeply.") from None
+
+    def _results(self, documents: Sequence[Any]) -> list[Any]:
         rows = [row for row in self._rows(documents) if self.where is None or self.where.evaluate(row) is True]
         if self.group_by:
             rows = self._grouped(rows)

@@ -28,6 +28,8 @@ def parse(body: Any) -> Query:
         raise _refused(str(fault)) from None
     except NotSupported as missing:
         raise not_supported(str(missing)) from None
+    except RecursionError:
+        raise _refused("The query is nested too deeply.") from None
 
 
 def _refused(message: str) -> CosmosError:
