@@ -47,7 +47,8 @@ def spellings(number: Decimal) -> list[str]:
     sign, digits, exponent = number.as_tuple()
     minus, figures = "-" if sign else "", "".join(map(str, digits))
     plain = f"{number:f}"
-    shifted = f"{minus}{figures.lstrip('0') or '0'}00E{int(exponent) - 2}"
+    bare = figures.lstrip("0")
+    shifted = f"{minus}{bare}00E{int(exponent) - 2}" if bare else f"{minus}0E-7"
     longer = plain + ("0" if "." in plain else ".0")
     return [plain, shifted, longer, shifted.replace("E-", "e-")]
 
