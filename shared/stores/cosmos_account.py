@@ -59,7 +59,9 @@ async def open_client(account: Account) -> AsyncIterator[CosmosClient]:
     The SDK's own retries are off where it lets us, so that the consumer sees what happens and waits it out. What
     remains of them: a 503 is sent once more after 0.5 s, even for a commit; reads are sent again on 408, 5xx and
     404/1002, to another region where there is one, and by aiohttp when a kept connection broke; a write met by 403/3
-    follows the write region. The stores' deadlines bound them all. Proxies of the environment are not used: looking them up for every request halves the throughput.
+    follows the write region. The stores' deadlines bound them all.
+
+    Proxies of the environment are not used: looking them up for every request halves the throughput.
 
     Raises `ContainerUnusable` when the account does not let us in, `TransientFailure` when it does not answer.
     """

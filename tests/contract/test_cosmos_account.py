@@ -3,9 +3,12 @@
 import asyncio
 import base64
 import dataclasses
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 from uuid import uuid4
 
 import pytest
+from aiohttp import web
 from azure.cosmos import PartitionKey
 from azure.cosmos.documents import DatabaseAccount
 
@@ -91,6 +94,42 @@ async def test_an_account_that_does_not_answer_is_an_outage(unused_tcp_port: int
     with pytest.raises(TransientFailure):
         async with open_client(Account(f"http://127.0.0.1:{unused_tcp_port}/", key="a2V5")):
             pass
+
+
+@asynccontextmanager
+async def identities(status: int) -> AsyncIterator[tuple[str, list[dict[str, str]]]]:
+    """A managed identity endpoint as App Service has it, and what it was asked."""
+    asked: list[dict[str, str]] = []
+
+    async def answer(request: web.Request) -> web.Response:
+        asked.append(dict(request.query))
+        token = {"access_token": "token", "expires_on": "4102444800", "resource": "r", "token_type": "Bearer"}
+        return web.json_response(token if status == 200 else {"error": "no"}, status=status)
+
+    app = web.Application()
+    app.router.add_get("/token", answer)
+    runner = web.AppRunner(app)
+    await runner.setup()
+    try:
+        site = web.TCPSite(runner, "127.0.0.1", 0)
+        await site.start()
+        yield f"http://127.0.0.1:{runner.addresses[0][1]}/token", asked
+    finally:
+        await runner.cleanup()
+
+
+@pytest.mark.parametrize(("status", "error"), [(200, TransientFailure), (400, ContainerUnusable)])
+async def test_without_a_key_the_managed_identity_is_asked(
+    monkeypatch: pytest.MonkeyPatch, unused_tcp_port: int, status: int, error: type[Exception]
+) -> None:
+    """The one whose client id is given. Without a token nobody is let in; with one, the account must still answer."""
+    async with identities(status) as (endpoint, asked):
+        monkeypatch.setenv("IDENTITY_ENDPOINT", endpoint)
+        monkeypatch.setenv("IDENTITY_HEADER", "secret")
+        with pytest.raises(error):
+            async with open_client(Account(f"https://127.0.0.1:{unused_tcp_port}/", client_id="the-identity")):
+                pass
+    assert {query["client_id"] for query in asked} == {"the-identity"}
 
 
 async def test_a_client_lets_go_of_everything(database: Database) -> None:
