@@ -1,0 +1,116 @@
+"""The app as Microsoft's worker sees it, in a clean process without any setting."""
+
+import ast
+import asyncio
+import json
+import os
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.settlement_service import serving
+
+ROOT = Path(__file__).parents[2]
+TOPOLOGY = json.loads((ROOT / "shared" / "topology.json").read_text())
+_SECONDS = 60
+"""For a process that takes one or two: a hanging test says so instead of hanging."""
+
+
+async def worker(*arguments: str) -> Any:
+    """What `tests.run_in_worker` reports, from a process that knows no app setting."""
+    environment = {name: os.environ[name] for name in ("PATH", "HOME") if name in os.environ}
+    process = await asyncio.create_subprocess_exec(
+        sys.executable,
+        "-m",
+        "tests.run_in_worker",
+        *arguments,
+        cwd=ROOT,
+        env=environment,
+        stdout=asyncio.subprocess.PIPE,
+    )
+    try:
+        async with asyncio.timeout(_SECONDS):
+            out, _ = await process.communicate()
+    finally:
+        if process.returncode is None:
+            process.kill()
+            await process.wait()
+    return json.loads(out)
+
+
+@pytest.fixture(scope="module")
+def functions() -> dict[str, list[dict[str, Any]]]:
+    """Every function's bindings, as the worker indexed them."""
+    report = asyncio.run(worker())
+    assert "error" not in report, report
+    return dict(report["functions"])
+
+
+def triggers(functions: dict[str, list[dict[str, Any]]]) -> dict[str, dict[str, Any]]:
+    """The Service Bus triggers by function."""
+    return {
+        name: binding
+        for name, bindings in functions.items()
+        for binding in bindings
+        if binding["type"] == "serviceBusTrigger"
+    }
+
+
+def test_the_app_is_indexed_without_any_setting(functions: dict[str, list[dict[str, Any]]]) -> None:
+    """A setting that is read on import would hide every function behind "No functions found"."""
+    assert set(functions) == {"place_order", "register_customer", "health"}
+
+
+def test_triggers_read_the_queues_of_the_topology(functions: dict[str, list[dict[str, Any]]]) -> None:
+    """Each queue has a consumer, and each consumer a queue that is deployed."""
+    assert sorted(trigger["queueName"] for trigger in triggers(functions).values()) == sorted(TOPOLOGY["queues"])
+
+
+def test_triggers_settle_by_themselves_and_take_bodies_as_bytes(functions: dict[str, list[dict[str, Any]]]) -> None:
+    """Completing on return would hide a rejection; decoding as text would mangle what is not UTF-8."""
+    for trigger in triggers(functions).values():
+        assert trigger["autoCompleteMessages"] is False
+        assert trigger["dataType"] == "BINARY"
+        assert trigger["connection"] == "ServiceBusConnection"
+
+
+def test_the_host_does_not_complete_either() -> None:
+    """host.json says the same as the triggers, for whoever adds one."""
+    options = json.loads((ROOT / "host.json").read_text())["extensions"]["serviceBus"]
+    assert options["autoCompleteMessages"] is False
+
+
+def test_health_is_open_to_whoever_asks(functions: dict[str, list[dict[str, Any]]]) -> None:
+    """The platform's health check brings no key."""
+    [trigger] = [binding for binding in functions["health"] if binding["type"] == "httpTrigger"]
+    assert (trigger["route"], trigger["authLevel"]) == ("health", "ANONYMOUS")
+    assert trigger["methods"] == ["GET"]
+
+
+@pytest.mark.parametrize("function", ["place_order", "register_customer"])
+async def test_the_worker_injects_the_settlement_client(function: str) -> None:
+    """Through the real worker library a keyless message reaches the host's settlement service as a dead letter."""
+    async with serving() as service:
+        host, port = service.address.split(":")
+        report = await worker("--host", host, "--port", port, "--invoke", function)
+        assert report["failure"] is None
+        [(settlement, reason, _)] = service.settled
+        assert (settlement, reason) == ("dead_letter", "NoStableKey")
+
+
+def test_triggers_hand_over_to_wiring() -> None:
+    """function_app.py knows the composition root and the transports, and nothing behind them."""
+    tree = ast.parse((ROOT / "function_app.py").read_text())
+    imported = {
+        f"{node.module}.{name.name}"
+        for node in ast.walk(tree)
+        if isinstance(node, ast.ImportFrom)
+        for name in node.names
+    }
+    assert imported <= {
+        "shared.wiring",
+        "shared.transports.service_bus",
+        "shared.transports.settlement.Settlement",
+    }
