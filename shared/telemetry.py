@@ -12,6 +12,13 @@ from collections.abc import Mapping
 from .idempotency import DeliveryEnded, Event, Rejected, Retrying, SettlementFailed, StoreCall
 
 _logger = logging.getLogger("idempotency")
+_SDK_LOGGERS = ("azure.core", "azure.cosmos", "azure.identity")
+
+
+def quiet_sdks() -> None:
+    """Keep the SDKs' own records of every request, headers and all, out of the log; warnings stay."""
+    for name in _SDK_LOGGERS:
+        logging.getLogger(name).setLevel(logging.WARNING)
 
 
 def log(event: Event) -> None:

@@ -118,6 +118,7 @@ def _account(environment: Mapping[str, str]) -> Account:
 @functools.cache
 def app() -> App:
     """The worker's one app: a worker has one event loop."""
+    telemetry.quiet_sdks()
     return App(os.environ)
 
 

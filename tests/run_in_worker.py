@@ -30,7 +30,11 @@ async def main(invoked: str | None) -> dict[str, Any]:
     }
     for function in indexed.functions:
         if function.name == invoked:
-            found["failure"] = (await runtime.invoke(keyless_message(function))).error
+            request = health_request(function) if function.name == "health" else keyless_message(function)
+            result = await runtime.invoke(request)
+            found["failure"] = result.error
+            if answer := result.returned.http:
+                found["answer"] = [answer.status, (answer.body.binary or b"").decode() or answer.body.string]
     return found
 
 
@@ -49,6 +53,12 @@ def keyless_message(function: wire.Function) -> wire.Invoke:
         },
         trace_parent="00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01",
     )
+
+
+def health_request(function: wire.Function) -> wire.Invoke:
+    """GET /api/health."""
+    http = wire.HttpData(wire.TypedData(), {}, "GET", "http://127.0.0.1/api/health")
+    return wire.Invoke("1", function.function_id, "request", wire.TypedData(http=http), {}, "")
 
 
 if __name__ == "__main__":

@@ -100,6 +100,14 @@ async def test_the_worker_injects_the_settlement_client(function: str) -> None:
         assert (settlement, reason) == ("dead_letter", "NoStableKey")
 
 
+async def test_health_tells_what_ails_the_app_by_class_alone() -> None:
+    """Without settings nothing can be processed: 503, and why, in one word that gives nothing away."""
+    report = await worker("--invoke", "health")
+    status, body = report["answer"]
+    assert status == 503
+    assert json.loads(body) == {"status": "unavailable", "reason": "SettingsError"}
+
+
 def test_triggers_hand_over_to_wiring() -> None:
     """function_app.py knows the composition root and the transports, and nothing behind them."""
     tree = ast.parse((ROOT / "function_app.py").read_text())

@@ -1,0 +1,98 @@
+"""The parts put together, over the stand-in for Cosmos DB and the real SDK."""
+
+import json
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+
+import pytest
+
+from local.cosmos import Cosmos
+from shared.idempotency import Duplicate, Processed, TransientFailure
+from shared.wiring import TOPOLOGY, App
+from tests import examples
+
+TOPOLOGY_FILE = Path(__file__).parents[2] / "shared" / "topology.json"
+
+
+@asynccontextmanager
+async def started(environment: dict[str, str]) -> AsyncIterator[App]:
+    """A worker's app, closed at the end."""
+    app = App(environment)
+    try:
+        yield app
+    finally:
+        await app.close()
+
+
+@pytest.fixture
+async def cosmos() -> AsyncIterator[Cosmos]:
+    async with Cosmos.serving(topology=TOPOLOGY_FILE) as server:
+        yield server
+
+
+async def test_an_order_and_a_customer_are_processed_once_by_whatever_worker(cosmos: Cosmos) -> None:
+    """What one worker committed, another one that remembers nothing finds."""
+    registration = examples.delivery(
+        examples.register_customer_body(), source="customers", message_id=examples.CUSTOMER_ID
+    )
+    for expected in (Processed, Duplicate):
+        async with started({"CosmosConnection": cosmos.connection_string}) as app:
+            assert isinstance(await app.consumer("place_order").consumer.consume(examples.delivery()), expected)
+            assert isinstance(await app.consumer("register_customer").consumer.consume(registration), expected)
+
+
+async def test_every_consumer_reads_a_queue_of_the_topology(cosmos: Cosmos) -> None:
+    """The name in the key is the queue's."""
+    app = App({})
+    assert [app.consumer(name).queue for name in ("place_order", "register_customer")] == ["orders", "customers"]
+    for name in ("place_order", "register_customer"):
+        assert TOPOLOGY.queue(app.consumer(name).queue)
+        assert app.consumer(name).consumer.name == name
+
+
+async def test_containers_are_checked_once_and_new_messages_cost_one_request(cosmos: Cosmos) -> None:
+    """The start asks what it must; after that a new message is one batch."""
+    async with started({"CosmosConnection": cosmos.connection_string}) as app:
+        orders = app.consumer("place_order").consumer
+        await orders.consume(examples.delivery())
+        cosmos.requests.clear()
+        for order_id in ("1002", "1003"):
+            await orders.consume(
+                examples.delivery(examples.place_order_body(order_id), message_id=f"{order_id}/placed")
+            )
+        assert [entry.operation for entry in cosmos.requests.entries()] == ["Batch", "Batch"]
+
+
+async def test_a_missing_setting_is_an_outage_until_it_is_there(cosmos: Cosmos) -> None:
+    """A deployment without its settings holds messages; it does not dead-letter a queue in seconds."""
+    environment: dict[str, str] = {}
+    async with started(environment) as app:
+        orders = app.consumer("place_order").consumer
+        with pytest.raises(TransientFailure, match="CosmosConnection"):
+            await orders.consume(examples.delivery())
+        environment["CosmosConnection"] = cosmos.connection_string
+        assert isinstance(await orders.consume(examples.delivery()), Processed)
+
+
+async def test_a_container_that_is_not_there_stops_its_own_consumer_only(tmp_path: Path) -> None:
+    """Customers wait for the container; orders go on."""
+    file = tmp_path / "topology.json"
+    file.write_text(json.dumps({"database": "retail", "containers": {"orders": {"partitionKeyPath": "/orderId"}}}))
+    async with (
+        Cosmos.serving(topology=file) as server,
+        started({"CosmosConnection": server.connection_string}) as app,
+    ):
+        assert isinstance(await app.consumer("place_order").consumer.consume(examples.delivery()), Processed)
+        assert await app.ailment() == "ContainerUnusable"
+
+
+async def test_a_database_that_answers_is_healthy_and_one_that_is_gone_is_not(cosmos: Cosmos) -> None:
+    """Before the first message as well as after it."""
+    async with started({"CosmosConnection": cosmos.connection_string}) as app:
+        assert await app.ailment() is None
+    async with Cosmos.serving(topology=TOPOLOGY_FILE) as server, started({}) as app:
+        gone = server.connection_string
+        assert await app.ailment() == "SettingsError"
+    async with started({"CosmosConnection": gone}) as app:
+        assert await app.ailment() == "ServiceRequestError"
