@@ -4,11 +4,12 @@ async with FunctionsHost.running(app_dir, settings={"ServiceBusConnection": "…
     host.kill_worker()
 """
 
+import asyncio
 import os
 import signal
 from collections.abc import AsyncIterator, Mapping
 from contextlib import AsyncExitStack, asynccontextmanager
-from datetime import timedelta
+from datetime import datetime, timedelta
 from pathlib import Path
 
 from . import wire
@@ -17,7 +18,7 @@ from .bindings import TriggeredFunction
 from .clock import Clock
 from .errors import HostError
 from .host_json import HostJson
-from .listeners.base import Surroundings
+from .listeners.base import Listener, Surroundings
 from .listeners.http import HttpRoute
 from .listeners.registry import HTTP_TRIGGER, listener_for
 from .settlement.registry import SettlementRegistry
@@ -89,6 +90,10 @@ class FunctionsHost:
         os.kill(pid, signal.SIGKILL)
         return pid
 
+    def now(self) -> datetime:
+        """The host's clock, in UTC."""
+        return self._clock.now()
+
     def advance_clock(self, by: timedelta) -> None:
         """Moves the host's clock, by which locks are renewed, forward."""
         self._clock.advance(by)
@@ -141,7 +146,11 @@ class FunctionsHost:
         http = [HttpRoute.of(each) for each in self._functions if each.trigger_type == HTTP_TRIGGER]
         # All are made before any starts: an app with a trigger we refuse must not have taken a message.
         listeners = [listener_for(each, surroundings) for each in self._functions if each.trigger_type != HTTP_TRIGGER]
-        for listener in listeners:
-            self._parts.push_async_callback(listener.stop, STOP_GRACE)
-            await listener.start()
+        self._parts.push_async_callback(_stop_all, listeners)
+        await asyncio.gather(*(listener.start() for listener in listeners))
         web.serve(http, self._host_json.route_prefix)
+
+
+async def _stop_all(listeners: list[Listener]) -> None:
+    # Together: the grace is one for all of them, and each SDK client takes a while to close.
+    await asyncio.gather(*(listener.stop(STOP_GRACE) for listener in listeners))

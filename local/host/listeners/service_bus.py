@@ -138,8 +138,8 @@ class ServiceBusListener:
         metadata = trigger_metadata(received)
         result = await self._invoker.invoke(function.function, function.parameter, value, metadata)
         if result.error is not None:
-            trace = result.stack_trace.rstrip().replace("\n", "\\n")
-            _log.error("%s %s failed: %s %s", self._name, result.invocation_id, result.error, trace)
+            text = f"{result.error} {result.stack_trace.rstrip()}".replace("\n", "\\n")
+            _log.error("%s %s failed: %s", self._name, result.invocation_id, text)
         return result.error is None
 
     @asynccontextmanager

@@ -81,6 +81,7 @@ async def keep_locked(message: LockedMessage, clock: Clock, longest: timedelta) 
         await clock.sleep_until(due)
         try:
             await message.renew_lock()
+            _log.debug("the lock of message %s was renewed", message.message_id)
         except (MessageLockLostError, MessageAlreadySettled):
             return  # nothing left to keep: settled by the function, or gone to another receiver
         except ServiceBusError as error:

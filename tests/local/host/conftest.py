@@ -1,28 +1,29 @@
-"""A broker for the whole module run, fresh queues and a running host for each test."""
+"""A broker for the whole run; a host with queues of its own for each module that needs one."""
 
 import asyncio
 import json
 import subprocess
 import sys
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
-from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
-from datetime import UTC, datetime, timedelta
+from datetime import datetime, timedelta
 from itertools import count
 from pathlib import Path
 from typing import Any
 
 import aiohttp
 import pytest
+import pytest_asyncio
 from azure.servicebus import ServiceBusMessage, ServiceBusReceivedMessage
-from azure.servicebus.aio import ServiceBusClient
+from azure.servicebus.aio import ServiceBusClient, ServiceBusSender
 
 from local.host.host import FunctionsHost
 
 APP = Path(__file__).parent / "app"
 REPOSITORY = Path(__file__).parents[3]
-# Enough for three a test; unused queues cost the broker nothing.
-QUEUES = 90
+# Three for each stage.
+QUEUES = 12
 LOCK = timedelta(seconds=60)
 PATIENCE = 20.0
 POLL = 0.02
@@ -73,9 +74,10 @@ class Broker:
     async def drop_connections(self) -> None:
         await self._call("POST", "/connections/drop")
 
-    async def count(self, queue: str, what: str) -> int:
-        statistics = await self._call("GET", "/statistics")
-        return int(statistics["queues"][queue][what])
+    async def statistics(self) -> dict[str, dict[str, int]]:
+        answer = await self._call("GET", "/statistics")
+        queues: dict[str, dict[str, int]] = answer["queues"]
+        return queues
 
 
 @pytest.fixture(scope="session")
@@ -104,33 +106,49 @@ def broker(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Broker]:
 
 @dataclass
 class Stage:
-    """One test's host, queues and record of what the app saw."""
+    """A running host with the sample app, its queues, and what happened since the test began."""
 
     broker: Broker
     host: FunctionsHost
     client: ServiceBusClient
     queues: dict[str, str]
     seen_file: Path
+    _senders: dict[str, ServiceBusSender] = field(default_factory=dict)
+    _seen_before: int = 0
+    _counted_before: dict[str, dict[str, int]] = field(default_factory=dict)
+
+    async def begin(self) -> None:
+        """Counts from here on: tests of one module share a stage, because opening AMQP links takes most of the time."""
+        self._seen_before = len(self._lines())
+        statistics = await self.broker.statistics()
+        self._counted_before = {name: statistics[queue] for name, queue in self.queues.items()}
 
     async def send(self, queue: str, body: str | bytes = b"{}", do: str | None = None, **more: Any) -> None:
         properties = {"do": do} if do else {}
         message = ServiceBusMessage(body, application_properties=properties | more.pop("properties", {}), **more)
-        async with self.client.get_queue_sender(self.queues[queue]) as sender:
-            await sender.send_messages(message)
+        if queue not in self._senders:
+            self._senders[queue] = self.client.get_queue_sender(self.queues[queue])
+        await self._senders[queue].send_messages(message)
+
+    def _lines(self) -> list[str]:
+        return self.seen_file.read_text().splitlines() if self.seen_file.exists() else []
 
     def seen(self) -> list[dict[str, Any]]:
-        lines = self.seen_file.read_text().splitlines() if self.seen_file.exists() else []
-        return [json.loads(line) for line in lines]
+        """What the app wrote down since the test began."""
+        return [json.loads(line) for line in self._lines()[self._seen_before :]]
 
     async def sees(self, number: int) -> list[dict[str, Any]]:
+        """Waits until the app has written down that much."""
         await eventually(lambda: len(self.seen()) >= number)
         return self.seen()
 
     async def count(self, queue: str, what: str) -> int:
-        return await self.broker.count(self.queues[queue], what)
+        """By how much the broker's count has changed since the test began."""
+        statistics = await self.broker.statistics()
+        return statistics[self.queues[queue]][what] - self._counted_before[queue][what]
 
     async def counts(self, queue: str, number: int, what: str) -> None:
-        """Waits until the broker has counted that many."""
+        """Waits until the broker has counted that many since the test began."""
 
         async def reached() -> bool:
             return await self.count(queue, what) >= number
@@ -138,51 +156,61 @@ class Stage:
         await eventually(reached)
 
     async def align_clocks(self) -> None:
-        """Brings the host's clock to the broker's, which earlier tests have moved."""
-        ahead = await self.broker.advance(timedelta()) - datetime.now(UTC)
+        """Brings the host's clock to the broker's, which other tests have moved."""
+        ahead = await self.broker.advance(timedelta()) - self.host.now()
         self.host.advance_clock(max(ahead, timedelta()))
 
-    async def advance_both(self, by: timedelta) -> None:
-        """Lets time pass for host and broker, the host first: it renews in time what it has to renew."""
-        self.host.advance_clock(by)
-        await self.broker.advance(by)
+    async def idle(self) -> None:
+        """Waits until no invocation runs."""
+        await eventually(lambda: self.host.in_flight == 0)
 
     async def release(self) -> None:
+        """Lets every function go on that holds its message right now."""
         async with aiohttp.ClientSession() as session, session.get(f"{self.host.url}/api/release") as answer:
             assert answer.status == 200
 
+    async def release_all(self) -> None:
+        """Lets every function go on that holds its message, until none is left."""
+
+        async def released() -> bool:
+            await self.release()
+            return self.host.in_flight == 0
+
+        await eventually(released)
+
     async def dead_letters(self, queue: str) -> list[ServiceBusReceivedMessage]:
         async with self.client.get_queue_receiver(self.queues[queue], sub_queue="deadletter") as receiver:
-            return await receiver.receive_messages(max_message_count=10, max_wait_time=5)
+            return await receiver.receive_messages(max_message_count=1, max_wait_time=5)
 
 
-type Staging = Callable[..., AbstractAsyncContextManager[Stage]]
+@asynccontextmanager
+async def staged(broker: Broker, folder: Path) -> AsyncIterator[Stage]:
+    """A stage of its own, with queues nobody else uses."""
+    queues = {name: broker.fresh_queue() for name in ("work", "auto", "binary")}
+    seen = folder / "seen.jsonl"
+    settings = {f"{name.upper()}_QUEUE": queue for name, queue in queues.items()}
+    settings |= {"Broker": broker.connection, "SEEN": str(seen)}
+    async with (
+        FunctionsHost.running(APP, settings) as host,
+        ServiceBusClient.from_connection_string(broker.connection) as client,
+    ):
+        stage = Stage(broker, host, client, queues, seen)
+        await stage.begin()
+        yield stage
 
 
-@pytest.fixture
-def staging(broker: Broker, tmp_path: Path) -> Staging:
-    """Makes a stage with the sample app."""
-
-    @asynccontextmanager
-    async def stage(app: Path = APP) -> AsyncIterator[Stage]:
-        queues = {name: broker.fresh_queue() for name in ("work", "auto", "binary")}
-        seen = tmp_path / "seen.jsonl"
-        settings = {f"{name.upper()}_QUEUE": queue for name, queue in queues.items()}
-        settings |= {"Broker": broker.connection, "SEEN": str(seen)}
-        async with (
-            FunctionsHost.running(app, settings) as host,
-            ServiceBusClient.from_connection_string(broker.connection) as client,
-        ):
-            yield Stage(broker, host, client, queues, seen)
-
-    return stage
+@pytest_asyncio.fixture(scope="module", loop_scope="module")
+async def shared_stage(broker: Broker, tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Stage]:
+    async with staged(broker, tmp_path_factory.mktemp("stage")) as stage:
+        yield stage
 
 
-@pytest.fixture
-async def stage(staging: Staging) -> AsyncIterator[Stage]:
-    """The sample app, running."""
-    async with staging() as running:
-        yield running
+@pytest_asyncio.fixture(loop_scope="module")
+async def stage(shared_stage: Stage) -> AsyncIterator[Stage]:
+    """The module's stage, counting from now on; afterwards nothing runs, so that a failure stays one failure."""
+    await shared_stage.begin()
+    yield shared_stage
+    await shared_stage.release_all()
 
 
 def is_alive(pid: int) -> bool:

@@ -3,7 +3,6 @@
 import asyncio
 import base64
 import json
-import logging
 import os
 import sys
 from pathlib import Path
@@ -70,13 +69,11 @@ async def work(message: func.ServiceBusMessage, settlement: Settlement) -> None:
         case "hold" | "hold-once":
             await released.wait()
             await settlement.call("Complete", token)
-        case "hold-forever":
-            await asyncio.Event().wait()
         case "exit-once":
             sys.exit(3)
-        case "log":
-            logging.getLogger("orders").warning("a line from %s", message.message_id)
+        case "complete-then-raise":
             await settlement.call("Complete", token)
+            raise ValueError("too late")
 
 
 async def refused(message: func.ServiceBusMessage, call: object) -> None:
@@ -104,5 +101,6 @@ async def binary(message: func.ServiceBusMessage) -> None:
 
 @app.route("release")
 async def release(req: func.HttpRequest) -> func.HttpResponse:
-    released.set()
+    released.set()  # wakes those who wait now …
+    released.clear()  # … and nobody after them
     return func.HttpResponse("released")
