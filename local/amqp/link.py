@@ -130,6 +130,7 @@ class IncomingLink(Link):
         self._credit = 0
         self._first: Transfer | None = None
         self._received = bytearray()
+        self._size = 0  # of what was received of the message so far, in bytes
 
     def accept(self, sink: Sink, max_message_size: int) -> None:
         """Let messages of at most `max_message_size` bytes flow into the sink."""
@@ -142,20 +143,18 @@ class IncomingLink(Link):
     def on_transfer(self, transfer: Transfer, payload: bytes) -> None:
         """Collect the frames of a delivery and hand the whole message over."""
         first = self._first = self._first or transfer
-        self._received += payload
-        if len(self._received) > self._max_message_size:
-            text = f"The message (delivery-id:{first.delivery_id}, size:{len(self._received)} bytes or more) exceeds "
-            text += f"the limit ({self._max_message_size} bytes) currently allowed on the link."
-            self.close(AmqpError(Condition.MESSAGE_SIZE_EXCEEDED, text))
-            return
+        self._size += len(payload)
+        if self._size <= self._max_message_size:
+            self._received += payload  # of a message that is too large only the size is kept
         if transfer.more:
             return
-        encoded, self._first, self._received = bytes(self._received), None, bytearray()
+        encoded, size = bytes(self._received), self._size
+        self._first, self._received, self._size = None, bytearray(), 0
         # A client that overdraws its credit is served: the Python SDK refills its own credit when it has none left.
         self._delivery_count = (self._delivery_count + 1) % SERIAL_NUMBERS
         self._credit -= 1
         if not transfer.aborted:
-            self._deliver(first, encoded, settled=bool(first.settled or transfer.settled))
+            self._deliver(first, encoded, size, settled=bool(first.settled or transfer.settled))
         if self._credit <= SEND_CREDIT // 2 and self.state is LinkState.ATTACHED:
             self._grant()
 
@@ -164,12 +163,16 @@ class IncomingLink(Link):
         if flow.echo:
             self.channel.send_flow(self.handle, self._delivery_count, self._credit)
 
-    def _deliver(self, first: Transfer, encoded: bytes, *, settled: bool) -> None:
+    def _deliver(self, first: Transfer, encoded: bytes, size: int, *, settled: bool) -> None:
         if first.delivery_id is None or self.sink is None:
             raise AmqpError(Condition.ILLEGAL_STATE, "the first frame of a delivery has no delivery-id")
         message_format = int(first.message_format or 0)
         delivery = IncomingDelivery(self, first.delivery_id, message_format, encoded, settled)
         try:
+            if size > self._max_message_size:
+                text = f"The received message (delivery-id:{first.delivery_id}, size:{size} bytes) exceeds the limit "
+                text += f"({self._max_message_size} bytes) currently allowed on the link."
+                raise AmqpError(Condition.MESSAGE_SIZE_EXCEEDED, text)
             self.sink.on_message(delivery)
         except AmqpError as error:
             delivery.reject(error)
