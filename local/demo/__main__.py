@@ -3,6 +3,7 @@
 import argparse
 import json
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 from time import monotonic
 
@@ -42,22 +43,30 @@ async def _run(plan: Plan) -> int:
     progress.say("Starting broker, database, storage and Functions host …")
     try:
         async with Stack.running(azurite=True) as stack, Story.beginning(stack, topology, progress) as story:
-            await story.tell(plan)
+            standstill = await _told(story, plan)
             ledger = reckon(plan, await gather_evidence(stack, topology))
-    except (PartFailed, ControlFailed, Standstill, AzureError, TimeoutError) as failure:
+    except (PartFailed, ControlFailed, AzureError, TimeoutError) as failure:
         print(f"\nThe run failed: {failure or type(failure).__name__}\nThe parts' logs are in {LOGS}.", file=sys.stderr)
         return 1
     write_ledger(ledger, LEDGER)
     progress.say(f"\n{table(plan, ledger)}\n")
-    return verdict(plan, ledger, progress, monotonic() - began)
+    return verdict([*standstill, *differences(plan, ledger)], progress, monotonic() - began)
 
 
-def verdict(plan: Plan, ledger: Ledger, progress: Progress, seconds: float) -> int:
+async def _told(story: Story, plan: Plan) -> list[str]:
+    """Tell the story to its end, or as far as it goes: the ledger then shows what is missing."""
+    try:
+        await story.tell(plan)
+    except Standstill as standstill:
+        return [str(standstill)]
+    return []
+
+
+def verdict(wrong: Sequence[str], progress: Progress, seconds: float) -> int:
     """Say how it went; answer the exit code."""
-    wrong = differences(plan, ledger)
     for difference in wrong:
         progress.say(f"DIFFERS  {difference}")
-    outcome = "Not as it has to be." if wrong else "Nothing lost, nothing doubled."
+    outcome = f"Not as it has to be; the parts' logs are in {LOGS}." if wrong else "Nothing lost, nothing doubled."
     progress.say(f"{outcome} {seconds:.0f} s. Ledger: {LEDGER}")
     return 1 if wrong else 0
 

@@ -39,10 +39,15 @@ class Progress:
                 self._write(ERASE_LINE)
 
     async def _show(self, state: Callable[[], Awaitable[str]]) -> None:
+        shown = ""
         while True:
             await asyncio.sleep(LIVE_SECONDS if self._live else LOG_SECONDS)
             line = await state()
-            self._write(f"{ERASE_LINE}{line}" if self._live else f"{line}\n")
+            if self._live:
+                self._write(f"{ERASE_LINE}{line}")
+            elif line != shown:
+                self._write(f"{line}\n")
+                shown = line
 
     def _write(self, text: str) -> None:
         self._stream.write(text)
