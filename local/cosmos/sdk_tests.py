@@ -2,17 +2,28 @@
 
 TESTS is the `tests` folder of the SDK's source distribution (DIFFERENCES.md says how to get it). Each file runs in a
 process of its own, because the SDK keeps caches for the whole process. Exit status 0 only if no test of them failed.
+
+Seven of the tests have https://localhost:8081 hard-coded; --https serves there, with a certificate made on the spot.
 """
 
 import argparse
 import asyncio
+import datetime
 import os
+import ssl
 import sys
 import tempfile
 import xml.etree.ElementTree as ElementTree
 from dataclasses import dataclass
 from pathlib import Path
 
+from cryptography import x509
+from cryptography.hazmat.primitives import hashes
+from cryptography.hazmat.primitives.asymmetric import ec
+from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption, PrivateFormat
+from cryptography.x509.oid import NameOID
+
+from .__main__ import DEFAULT_PORT as EMULATOR_PORT
 from .service import Cosmos
 
 EXPECTED_TO_PASS = (
@@ -60,15 +71,17 @@ def main() -> None:
     parser = argparse.ArgumentParser(prog="python -m local.cosmos.sdk_tests", description=__doc__)
     parser.add_argument("tests", type=Path, help="the SDK's tests folder")
     parser.add_argument("files", nargs="*", default=EXPECTED_TO_PASS, help="test files; default: those that must pass")
+    parser.add_argument("--https", action="store_true", help=f"serve https on port {EMULATOR_PORT}, which must be free")
     options = parser.parse_args()
-    results = asyncio.run(_run(options.tests.resolve(), options.files))
+    results = asyncio.run(_run(options.tests.resolve(), options.files, options.https))
     sys.exit(0 if results and not any(result.failed for result in results) else 1)
 
 
-async def _run(tests: Path, files: tuple[str, ...]) -> list[FileResult]:
+async def _run(tests: Path, files: tuple[str, ...], https: bool) -> list[FileResult]:
     results = []
+    port, tls = (EMULATOR_PORT, _self_signed()) if https else (0, None)
     for name in files:
-        async with Cosmos.serving() as running:
+        async with Cosmos.serving(port=port, tls=tls) as running:
             result = await _run_file(running, tests, name)
         print(result, flush=True)
         results.append(result)
@@ -103,6 +116,27 @@ async def _run_file(running: Cosmos, tests: Path, name: str) -> FileResult:
                 process.kill()
                 await process.wait()
         return _result(name, report, output.decode(errors="replace"))
+
+
+def _self_signed() -> ssl.SSLContext:
+    """A server's TLS context for `localhost`; the SDK does not check certificates of that host."""
+    key = ec.generate_private_key(ec.SECP256R1())
+    name = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, "localhost")])
+    now = datetime.datetime.now(datetime.UTC)
+    certificate = (
+        x509.CertificateBuilder(issuer_name=name, subject_name=name, public_key=key.public_key())
+        .serial_number(x509.random_serial_number())
+        .not_valid_before(now)
+        .not_valid_after(now + datetime.timedelta(days=1))
+        .sign(key, hashes.SHA256())
+    )
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    with tempfile.NamedTemporaryFile() as file:  # the ssl module reads certificates from files only
+        file.write(certificate.public_bytes(Encoding.PEM))
+        file.write(key.private_bytes(Encoding.PEM, PrivateFormat.PKCS8, NoEncryption()))
+        file.flush()
+        context.load_cert_chain(file.name)
+    return context
 
 
 def _result(name: str, report: Path, output: str) -> FileResult:

@@ -3,6 +3,7 @@
 import asyncio
 import contextlib
 import json
+import ssl
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
@@ -37,11 +38,7 @@ class Cosmos:
         self.holds = Holds()
         self.requests = Journal()
         self.key = EMULATOR_KEY
-        self.port = 0
-
-    @property
-    def endpoint(self) -> str:
-        return f"http://{HOST}:{self.port}/"
+        self.endpoint = ""  # known once it listens
 
     @property
     def connection_string(self) -> str:
@@ -50,12 +47,18 @@ class Cosmos:
     @classmethod
     @asynccontextmanager
     async def serving(
-        cls, *, port: int = 0, db: str | Path = IN_MEMORY, topology: str | Path | None = None
+        cls,
+        *,
+        port: int = 0,
+        db: str | Path = IN_MEMORY,
+        topology: str | Path | None = None,
+        tls: ssl.SSLContext | None = None,
     ) -> AsyncIterator["Cosmos"]:
         """Serve on the loopback interface, in the current event loop, until the block ends.
 
         `port` 0 picks a free one. `db` is the SQLite file. `topology` is a JSON file that names a `database` and its
-        `containers` with their `partitionKeyPath`; what is missing of them is made, with TTL on.
+        `containers` with their `partitionKeyPath`; what is missing of them is made, with TTL on. With `tls` it
+        speaks https.
         """
         connection = open_storage(str(db))
         clock = Clock()
@@ -63,13 +66,13 @@ class Cosmos:
         try:
             if topology is not None:
                 running._create(json.loads(await asyncio.to_thread(Path(topology).read_text)))
-            async with running._listening(port), running._purging():
+            async with running._listening(port, tls), running._purging():
                 yield running
         finally:
             connection.close()
 
     @asynccontextmanager
-    async def _listening(self, port: int) -> AsyncIterator[None]:
+    async def _listening(self, port: int, tls: ssl.SSLContext | None) -> AsyncIterator[None]:
         gateway = Gateway(self.store, self.key, self.faults, self.holds, self.requests)
         app = web.Application(client_max_size=_MOST_BYTES_READ)
         app.add_routes(Control(self.clock, self.faults, self.holds, self.requests).routes())
@@ -78,9 +81,9 @@ class Cosmos:
         runner = web.AppRunner(app, access_log=None, shutdown_timeout=_STOP_SECONDS)
         await runner.setup()
         try:
-            site = web.TCPSite(runner, HOST, port)
+            site = web.TCPSite(runner, HOST, port, ssl_context=tls)
             await site.start()
-            self.port = int(runner.addresses[0][1])
+            self.endpoint = f"{'https' if tls else 'http'}://{HOST}:{runner.addresses[0][1]}/"
             yield
         finally:
             await runner.cleanup()

@@ -161,7 +161,9 @@ def test_the_store_behaves_like_the_model(plan: list[list[Wish] | float]) -> Non
     connection.close()
 
 
-scalars = st.none() | st.booleans() | st.integers(-(2**53), 2**53) | st.floats(allow_nan=False, allow_infinity=False)
+# Minus zero and zero are one key here; what the service makes of minus zero is not known.
+numbers = st.integers(-(2**53), 2**53) | st.floats(allow_nan=False, allow_infinity=False).map(lambda n: n or 0.0)
+scalars = st.none() | st.booleans() | numbers
 
 
 @given(scalars | st.text(max_size=60))
