@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from azure.core.exceptions import ClientAuthenticationError, HttpResponseError
-from azure.cosmos.exceptions import CosmosBatchOperationError
+from azure.cosmos.exceptions import CosmosBatchOperationError, CosmosResourceNotFoundError
 
 from ..idempotency import CommitConflict, Conflict, Doubtful, PreconditionFailed, TooLarge, TransientFailure
 
@@ -18,7 +18,7 @@ _RETRY_AFTER = "x-ms-retry-after-ms"
 _RETRY_AFTER_OF_OPERATION = "retryAfterMilliseconds"
 _MILLISECONDS = 1000.0
 
-_UNAUTHORISED, _NOT_FOUND, _TOO_LARGE = 401, 404, 413
+_UNAUTHORISED, _TOO_LARGE = 401, 413
 _NOT_EXECUTED = frozenset({401, 403, 404, 429, 449})
 """Turned away at the door, and let in later: throttled (429), another write of the same documents in flight (449), a
 replica behind the session token (404/1002); or a person mends it while the messages wait: a key rolled, a role not yet
@@ -31,10 +31,10 @@ _FIRST_ERROR, _FIRST_SERVER_ERROR = 400, 500
 def is_absence(error: Exception) -> bool:
     """Whether a read was answered with "no such document".
 
-    A missing container (1003) and a replica that lags behind the session token (1002) are 404 as well; only a bare one
-    says that the document is not there.
+    A missing container (1003), a replica that lags behind the session token (1002) and an identity endpoint that is not
+    there are 404 as well; only the database's bare one says that the document is not there.
     """
-    return isinstance(error, HttpResponseError) and error.status_code == _NOT_FOUND and not _sub_status(error)
+    return isinstance(error, CosmosResourceNotFoundError) and not error.sub_status
 
 
 def read_failure(error: Exception) -> TransientFailure | None:

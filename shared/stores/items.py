@@ -50,6 +50,8 @@ class Item:
     """Its members, with the partition and the time to live."""
     text: str
     """The same as compact JSON."""
+    size: int
+    """Bytes of the text as UTF-8."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,7 +96,7 @@ class Intake:
             raise TooLarge(
                 f"Document {operation.id} measures {size} bytes; one document takes {self.limits.item_bytes}."
             )
-        return Item(body, text)
+        return Item(body, text, size)
 
     def _completed(self, partition: str, operation: Create | Upsert | Replace, ttl: int | None) -> dict[str, Any]:
         body = dict(operation.body)
@@ -141,8 +143,7 @@ def check_id(id: str) -> None:
 
 
 def _request_bytes(operation: Operation, item: Item | None) -> int:
-    content = len(item.text.encode()) if item else 0
-    return content + len(operation.id.encode()) + _ENVELOPE_BYTES
+    return (item.size if item else 0) + len(operation.id.encode()) + _ENVELOPE_BYTES
 
 
 def _check_json(value: object, place: str) -> None:

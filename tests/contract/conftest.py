@@ -11,13 +11,13 @@ import pytest
 import pytest_asyncio
 from azure.cosmos.aio import ContainerProxy, CosmosClient
 
-from local.cosmos import Cosmos
+from local.cosmos import Cosmos, Entry
 from shared.idempotency import Event, Store, SystemClock
 from shared.stores.cosmos import CosmosStore
 from shared.stores.cosmos_account import Account, open_client, open_container
 from shared.stores.memory import MemoryStore
 
-_TOPOLOGY = Path(__file__).parents[2] / "shared" / "topology.json"
+TOPOLOGY = Path(__file__).parents[2] / "shared" / "topology.json"
 
 
 class ShiftedClock(SystemClock):
@@ -44,6 +44,12 @@ class Database:
         self.server.clock.advance(seconds)
         self.clock.ahead += seconds
 
+    def requests(self, partition: str, operation: str | None = None) -> list[Entry]:
+        """What the database was asked about one partition; a straggler of another test is in another."""
+        return [
+            entry for entry in self.server.requests.entries(operation=operation) if entry.partition_key == [partition]
+        ]
+
     def store(self, **changes: Any) -> CosmosStore:
         parts = {"container": self.container, "partition_property": "orderId", "clock": self.clock}
         return CosmosStore(**(parts | changes))
@@ -64,7 +70,7 @@ class Subject:
 @pytest_asyncio.fixture(scope="package", loop_scope="package")
 async def database() -> AsyncIterator[Database]:
     async with (
-        Cosmos.serving(topology=_TOPOLOGY) as server,
+        Cosmos.serving(topology=TOPOLOGY) as server,
         open_client(Account.from_connection_string(server.connection_string)) as client,
     ):
         container = await open_container(client, "retail", "orders", partition_key_path="/orderId")
@@ -93,4 +99,3 @@ def subject(request: pytest.FixtureRequest, memory: Subject, cosmos: Subject) ->
 def no_fault_left(database: Database) -> None:
     """A test that does not meet the fault it set must not hand it to the next."""
     database.server.faults.clear()
-    database.server.requests.clear()

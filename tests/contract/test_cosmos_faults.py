@@ -1,12 +1,15 @@
 """What goes wrong on the way to Cosmos DB, and what each store call makes of it. Real SDK, real sockets."""
 
 import asyncio
+import functools
+from contextlib import AsyncExitStack
+from pathlib import Path
 from typing import Any
 
 import pytest
 from azure.core.exceptions import HttpResponseError
 
-from local.cosmos import Fault, When
+from local.cosmos import Cosmos, Fault, When
 from shared.idempotency import (
     Create,
     Delete,
@@ -17,8 +20,10 @@ from shared.idempotency import (
     TooLarge,
     TransientFailure,
 )
+from shared.stores.cosmos import CosmosStore
+from shared.stores.cosmos_account import Account, open_client, open_container
 
-from .conftest import Database, Subject
+from .conftest import TOPOLOGY, Database, Subject
 
 pytestmark = pytest.mark.asyncio(loop_scope="package")
 
@@ -71,7 +76,7 @@ async def test_the_wait_that_the_database_asks_for_is_told(database: Database, c
     """Milliseconds on the wire, seconds in the failure; and the SDK does not retry behind our back."""
     database.server.faults.add(batch_fault(status=429, substatus=3200, retry_after_ms=1500))
     assert (await failed_commit(cosmos)).retry_after == 1.5
-    assert len(database.server.requests.entries(operation="Batch")) == 1
+    assert len(database.requests(cosmos.partition, "Batch")) == 1
 
 
 @pytest.mark.parametrize("when", list(When))
@@ -99,7 +104,7 @@ async def test_a_cut_connection_is_doubtful(database: Database, cosmos: Subject,
     database.server.faults.add(batch_fault(drop=True, when=when))
     assert type(await failed_commit(cosmos)) is Doubtful
     assert statuses(cosmos.events) == [0]
-    assert len(database.server.requests.entries(operation="Batch")) == 1
+    assert len(database.requests(cosmos.partition, "Batch")) == 1
     assert await is_written(cosmos) == [when is When.AFTER] * 2
 
 
@@ -189,6 +194,26 @@ async def test_a_read_without_an_answer_is_transient(
         await store.read(cosmos.partition, "marker")
     assert type(failed.value) is TransientFailure
     assert statuses(cosmos.events) == [0]
+
+
+async def test_an_outage_ends_without_a_new_client(tmp_path: Path, unused_tcp_port: int) -> None:
+    """The database goes away and comes back: commits are doubtful, reads transient, then both work again."""
+    serving = functools.partial(Cosmos.serving, port=unused_tcp_port, db=tmp_path / "db", topology=TOPOLOGY)
+    async with AsyncExitStack() as held:
+        async with serving() as server:
+            account = Account.from_connection_string(server.connection_string)
+            client = await held.enter_async_context(open_client(account))
+            container = await open_container(client, "retail", "orders", partition_key_path="/orderId")
+            store = CosmosStore(container=container, partition_property="orderId")
+            await store.commit("1", [Create("before", {})])
+        with pytest.raises(Doubtful):
+            await store.commit("1", [Create("meanwhile", {})])
+        with pytest.raises(TransientFailure):
+            await store.read("1", "before")
+        async with serving():
+            await store.commit("1", [Create("after", {})])
+            there = [id for id in ("before", "meanwhile", "after") if await store.read("1", id)]
+    assert there == ["before", "after"]
 
 
 async def test_what_went_wrong_is_told_in_codes(database: Database, cosmos: Subject) -> None:

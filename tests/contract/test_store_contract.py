@@ -267,7 +267,7 @@ async def test_nearly_two_megabytes_fit_and_more_do_not(subject: Subject, letter
 async def test_documents_that_fit_alone_may_be_too_much_together(subject: Subject) -> None:
     """The whole commit is measured, too."""
     with pytest.raises(TooLarge, match=r"commit measures \d+ bytes"):
-        await commit(subject, *(create(str(number), text="x" * 100_000) for number in range(21)))
+        await commit(subject, *(create(str(number), text="注" * 33_334) for number in range(21)))
     assert await body(subject, "0") is None
 
 

@@ -78,7 +78,7 @@ def _operation(do: Do, etags: dict[str, list[str]]) -> Operation:
 
 
 @settings(
-    max_examples=60,
+    max_examples=40,
     deadline=None,
     database=None,
     suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
