@@ -9,6 +9,9 @@ BIN := .venv/bin
 PYTHON_READY := .venv/.ready
 AZURITE_READY := local/azurite/node_modules/.ready
 
+# Both are set up side by side.
+MAKEFLAGS += -j2
+
 # Announces a check and says which one failed: $(call check,name,command)
 check = @printf '\n── %s\n' '$(1)'; $(2) || { printf '\nmake test stopped: %s failed\n' '$(1)' >&2; exit 1; }
 

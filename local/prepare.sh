@@ -55,8 +55,9 @@ prepare_python() {
         quietly 'Creating .venv' venv.log "$python" -m venv --clear .venv
     fi
     : >"$unfinished" # an installation cut short can leave half a package that looks whole
-    quietly 'Installing Python packages' pip.log .venv/bin/python -m pip install --disable-pip-version-check \
-        --no-input -r requirements-dev.txt -c constraints.txt
+    # Compiling every module takes longer than all else; Python compiles those that are used, when they are.
+    quietly 'Installing Python packages' pip.log .venv/bin/python -m pip install --no-compile --no-input \
+        --disable-pip-version-check -r requirements-dev.txt -c constraints.txt
     rm -f "$unfinished"
 }
 
