@@ -8,6 +8,7 @@ from .clock import Clock, SystemClock
 from .consumer import Handler, IdempotentConsumer
 from .delivery import Delivery, Property
 from .errors import (
+    AlreadyExists,
     CommitConflict,
     Conflict,
     Doubtful,
@@ -33,6 +34,7 @@ from .retention import RetentionWindow
 from .unit_of_work import Body, Create, Delete, Document, Operation, Replace, Store, UnitOfWork, Upsert
 
 __all__ = [
+    "AlreadyExists",
     "Body",
     "Clock",
     "CommitConflict",

@@ -14,6 +14,7 @@ from .cache import CompletedMarkers
 from .clock import Clock, SystemClock
 from .delivery import Delivery
 from .errors import (
+    AlreadyExists,
     CommitConflict,
     Conflict,
     Doubtful,
@@ -141,23 +142,23 @@ class IdempotentConsumer[M]:
             return outcome
         told: Told | None = Told.REDELIVERED if intake.delivery.attempt > 1 else None
         bookmark: str | None = None
-        lost_races = 0
+        races: list[_LostRace] = []
         while True:
             try:
                 if told and (outcome := await self._look(intake, told, bookmark)):
                     return outcome
                 told = None
-                return await self._run(intake)
-            except CommitConflict as conflict:
-                if isinstance(conflict, Conflict) and conflict.index == 0:
-                    told, bookmark = Told.CONFLICT, conflict.bookmark
+                return await self._run(intake, bookmark)
+            except _MarkerConflict as conflict:
+                told, bookmark = Told.CONFLICT, conflict.bookmark
+                continue
+            except _LostRace as race:
+                races.append(race)
+                bookmark = race.bookmark
+                if len(races) <= _LOST_RACES:
+                    await self.clock.sleep(_race_delay(len(races), self.random()))
                     continue
-                lost_races += 1
-                if lost_races <= _LOST_RACES:
-                    await self.clock.sleep(_race_delay(lost_races, self.random()))
-                    continue
-                failure = TransientFailure(f"Lost {lost_races} races for a document: {conflict}")
-                failure.__cause__ = conflict
+                failure = _verdict_on(races)
             except Doubtful as doubt:
                 told, bookmark, failure = Told.DOUBT, None, doubt
             except TransientFailure as transient:
@@ -196,9 +197,9 @@ class IdempotentConsumer[M]:
                 )
         raise IdentityMismatch(f"Document {intake.marker_id} is there and was not written by {intake.key}.")
 
-    async def _run(self, intake: _Intake) -> Outcome:
+    async def _run(self, intake: _Intake, bookmark: str | None) -> Outcome:
         """Let the handler stage its writes and commit them with the marker: the one round trip of a new message."""
-        work = UnitOfWork(self.store, intake.partition)
+        work = UnitOfWork(self.store, intake.partition, bookmark=bookmark)
         try:
             result = await self.handler(self.parse(intake.delivery), work)
             marker = self._marker(intake, result)
@@ -206,6 +207,10 @@ class IdempotentConsumer[M]:
             await self.store.commit(intake.partition, operations)
         except (Rejection, Superseded) as refusal:
             return await self._confirm(intake, refusal)
+        except CommitConflict as conflict:
+            if conflict.index == 0:  # always the marker's create, see `Placement`
+                raise _MarkerConflict(conflict.bookmark) from conflict
+            raise _LostRace(conflict, operations[conflict.index].id) from conflict
         self._remember(marker)
         return Processed(result)
 
@@ -233,6 +238,35 @@ class IdempotentConsumer[M]:
     def _remember(self, marker: Marker) -> None:
         if self.cache:
             self.cache.remember(marker)
+
+
+class _MarkerConflict(Exception):
+    """The commit met the marker: somebody, perhaps we, has done this message."""
+
+    def __init__(self, bookmark: str | None) -> None:
+        super().__init__(bookmark)
+        self.bookmark = bookmark
+
+
+class _LostRace(Exception):
+    """The marker was accepted and a business document was not: somebody else wrote it meanwhile."""
+
+    def __init__(self, conflict: CommitConflict, document: str) -> None:
+        super().__init__(str(conflict))
+        self.document = document
+        self.create = isinstance(conflict, Conflict)
+        self.bookmark = conflict.bookmark
+
+
+def _verdict_on(races: list[_LostRace]) -> TransientFailure:
+    """What it means to lose so many. Raises `AlreadyExists` for a handler that creates the same document every time,
+    although it could see that it is there: more runs would not end that."""
+    last = races[-1]
+    if all(race.create and race.document == last.document for race in races):
+        raise AlreadyExists(f"Document {last.document} is there already, and another message wrote it.") from last
+    failure = TransientFailure(f"Lost {len(races)} races, the last for document {last.document}.")
+    failure.__cause__ = last.__cause__
+    return failure
 
 
 def _race_delay(lost_races: int, uniform: float) -> float:

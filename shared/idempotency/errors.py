@@ -15,6 +15,7 @@ class Reason(StrEnum):
     MALFORMED = "Malformed"
     IDENTITY_MISMATCH = "IdentityMismatch"
     FINGERPRINT_MISMATCH = "FingerprintMismatch"
+    ALREADY_EXISTS = "AlreadyExists"
     TOO_LARGE = "TooLarge"
     REFUSED = "Refused"
 
@@ -51,6 +52,12 @@ class FingerprintMismatch(Rejection):
     """A known key came with other content: somebody reused an id. Alert."""
 
     reason = Reason.FINGERPRINT_MISMATCH
+
+
+class AlreadyExists(Rejection):
+    """The message creates a document that another message created before it."""
+
+    reason = Reason.ALREADY_EXISTS
 
 
 class TooLarge(Rejection):

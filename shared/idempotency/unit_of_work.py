@@ -93,9 +93,11 @@ class Store(Protocol):
 class UnitOfWork:
     """The writes of one message. A handler stages; the consumer commits."""
 
-    def __init__(self, store: Store, partition: str) -> None:
+    def __init__(self, store: Store, partition: str, *, bookmark: str | None = None) -> None:
+        """`bookmark`: from the commit that failed before this one, so that reads see what it met."""
         self._store = store
         self._partition = partition
+        self._bookmark = bookmark
         self._read: dict[str, Document | None] = {}
         self._staged: dict[str, Operation] = {}
 
@@ -112,7 +114,7 @@ class UnitOfWork:
             case Delete():
                 return None
         if id not in self._read:
-            self._read[id] = await self._store.read(self._partition, id)
+            self._read[id] = await self._store.read(self._partition, id, bookmark=self._bookmark)
         document = self._read[id]
         return None if document is None else dict(document.body)
 

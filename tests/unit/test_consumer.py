@@ -258,6 +258,27 @@ async def test_contention_is_bounded_and_then_waits_like_an_outage(inbox):
     assert runs == 6
 
 
+async def test_a_run_after_a_lost_race_sees_what_it_lost_to(inbox):
+    """The handler's reads carry the bookmark of the conflict: a lagging replica cannot show it the old state."""
+    inbox.store.on_commit = [PreconditionFailed("etag", index=1, bookmark="lsn 9")]
+    await inbox.consumer().consume(delivery())
+    assert inbox.store.bookmarks == [None, "lsn 9"]
+
+
+async def test_a_document_that_another_message_created_is_rejected(inbox):
+    """A handler that creates without looking meets the same document every time: for a person, not for ever."""
+
+    async def blind(message, work):
+        work.create({"id": "order"})
+
+    consumer = inbox.consumer(handler=blind)
+    await consumer.consume(delivery(message_id="m1"))
+    outcome = await consumer.consume(delivery(message_id="m2"), patience=60)
+    assert isinstance(outcome, Rejected)
+    assert outcome.reason is Reason.ALREADY_EXISTS
+    assert isinstance(await consumer.consume(delivery(message_id="m1"), patience=60), Duplicate)
+
+
 async def test_contention_that_ends_within_our_patience_is_processed(inbox):
     """Held like an outage, then done."""
     inbox.store.on_commit = [PreconditionFailed("etag", index=1)] * 8
