@@ -152,8 +152,11 @@ class AccountRoutes:
     def _list(self, exchange: Exchange, owner_rid: str, name: str, found: list[Document]) -> Reply:
         if exchange.verb == "Query":
             found = sql.parse(exchange.json()).run(found)
-        size = int(exchange.headers.get("x-ms-max-item-count") or -1)
-        start = int(exchange.headers.get("x-ms-continuation") or 0)
+        try:
+            size = int(exchange.headers.get("x-ms-max-item-count") or -1)
+            start = int(exchange.headers.get("x-ms-continuation") or 0)
+        except ValueError:
+            raise bad_request("The maximum item count or the continuation is not a number.") from None
         end = start + size if size > 0 else len(found)
         if end < len(found):
             exchange.answer_headers["x-ms-continuation"] = str(end)

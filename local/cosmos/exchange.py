@@ -2,6 +2,7 @@
 
 import contextlib
 import json
+import math
 from dataclasses import dataclass
 from typing import Any, Never
 from urllib.parse import unquote
@@ -67,7 +68,7 @@ class Exchange:
             raise too_large()
         if self._parsed is None:
             try:
-                self._parsed = json.loads(self.body, parse_constant=_no_constant)
+                self._parsed = json.loads(self.body, parse_constant=_no_constant, parse_float=_finite)
             except (ValueError, RecursionError):
                 raise bad_request("The request body is not valid JSON.") from None
         return self._parsed
@@ -142,6 +143,13 @@ class Exchange:
 
 def _is_component(value: Any) -> bool:
     return value is None or value == UNDEFINED_COMPONENT or isinstance(value, bool | int | float | str)
+
+
+def _finite(text: str) -> float:
+    number = float(text)
+    if not math.isfinite(number):
+        raise ValueError(f"{text} does not fit into a double")
+    return number
 
 
 def _no_constant(name: str) -> Never:

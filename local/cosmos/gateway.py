@@ -9,7 +9,7 @@ from aiohttp import web
 from . import auth
 from .account_routes import AccountRoutes
 from .container import Container
-from .errors import COLLECTION_RID_MISMATCH, NAMES, CosmosError, not_supported
+from .errors import COLLECTION_RID_MISMATCH, NAMES, CosmosError, bad_request, not_supported
 from .exchange import Exchange, Reply
 from .faults import Fault, Faults, RequestSummary, When
 from .feed_routes import FeedRoutes
@@ -75,8 +75,11 @@ class Gateway:
         """Do the work. A refusal is a result too: a fault afterwards may still replace it."""
         try:
             return self._route(exchange), None
-        except CosmosError as refusal:
-            return Reply(refusal.status), refusal
+        except (UnicodeEncodeError, OverflowError):
+            refusal = bad_request("A text in the request is no Unicode, or a number does not fit into a double.")
+        except CosmosError as error:
+            refusal = error
+        return Reply(refusal.status), refusal
 
     async def _strike(self, fault: Fault | None, when: When, request: RequestSummary) -> None:
         if fault is None or fault.when is not when:

@@ -133,6 +133,8 @@ def check_session(store: Store, exchange: Exchange, container: Container) -> Non
 def _operation(body: Any) -> Operation:
     if not isinstance(body, dict) or body.get("operationType") not in Kind:
         raise bad_request("A batch operation has no operation type, or one that is not known.")
+    if not isinstance(body.get("id"), str | None):
+        raise bad_request("The id of a batch operation is no string.")
     return Operation(
         kind=Kind(body["operationType"]),
         id=body.get("id"),

@@ -163,7 +163,10 @@ class ExpressionParser:
             high = self._binary(0)
             return Conjunction((Binary(BINARY[">="], operand, low), Binary(BINARY["<="], operand, high)))
         if self.keyword("LIKE"):
-            return Like(operand, self._binary(0))
+            like = Like(operand, self._binary(0))
+            if self.keyword("ESCAPE"):
+                raise NotSupported("LIKE … ESCAPE")
+            return like
         return operand
 
     def _binary(self, level: int) -> Expression:

@@ -99,6 +99,19 @@ class _Statement:
             raise SyntaxFault("'ORDER BY' is not supported in presence of 'GROUP BY'.")
         if query.is_value and query.columns is not None and len(query.columns) != 1:
             raise SyntaxFault("Cannot select more than one value with 'SELECT VALUE'.")
+        if query.aggregates or query.group_by:
+            self._check_grouped(query)
+
+    def _check_grouped(self, query: Query) -> None:
+        columns = query.columns
+        if columns is None:
+            raise SyntaxFault("'SELECT *' is not supported in presence of 'GROUP BY' or aggregates.")
+        for column in columns:
+            if isinstance(column.expression, Path) and column.expression not in query.group_by:
+                raise SyntaxFault(
+                    f"Property reference '{column.text}' is invalid in the select list because it is not contained in "
+                    "either an aggregate function or the GROUP BY clause."
+                )
 
     def _columns(self) -> tuple[Column, ...]:
         return tuple(

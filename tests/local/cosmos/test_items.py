@@ -61,6 +61,14 @@ async def test_odd_ids_that_the_service_takes(orders: ContainerProxy, id_: str) 
     assert (await orders.read_item(id_, ORDER))["id"] == id_
 
 
+@pytest.mark.parametrize("body", [{"id": "\ud800", "orderId": ORDER}, {"id": "a", "orderId": "\ud800"}])
+async def test_names_that_are_no_unicode(orders: ContainerProxy, body: dict[str, str]) -> None:
+    """A lone surrogate cannot be part of an id or a partition key; elsewhere it is kept."""
+    assert await outcome(orders.execute_item_batch([("create", (body,))], body["orderId"])) == Refused(400)
+    await orders.create_item(document("a", text="\ud800"))
+    assert (await orders.read_item("a", ORDER))["text"] == "\ud800"
+
+
 @pytest.mark.parametrize(("length", "expected"), [(2048, OK), (2049, Refused(400))])
 async def test_length_of_partition_keys(orders: ContainerProxy, length: int, expected: object) -> None:
     """A partition key value has at most 2048 bytes."""

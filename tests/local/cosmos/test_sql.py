@@ -97,6 +97,25 @@ def test_implicit_names() -> None:
     assert list(sql.parse({"query": query}).run([DOCUMENT])[0]) == ["n", "h", "$1", "name", "$2"]
 
 
+@pytest.mark.parametrize(
+    "query",
+    [
+        "SELECT c.a, c.b FROM c GROUP BY c.a",
+        "SELECT c.a, COUNT(1) FROM c",
+        "SELECT * FROM c GROUP BY c.a",
+        "SELECT c.a, COUNT(1) FROM c GROUP BY c.a ORDER BY c.a",
+        "SELECT * FROM c JOIN t IN c.tags",
+        "SELECT VALUE c.a, c.b FROM c",
+        "SELECT TOP -1 c.a FROM c",
+    ],
+)
+def test_statements_that_the_service_refuses(query: str) -> None:
+    """Clauses that do not fit together are 400."""
+    with pytest.raises(CosmosError) as refusal:
+        sql.parse({"query": query})
+    assert refusal.value.status == 400
+
+
 DEEP = 5000
 
 
