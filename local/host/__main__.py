@@ -37,16 +37,18 @@ async def _run(app_dir: Path, port: int, level: str | None) -> int:
     host = FunctionsHost(app_dir)
     logging.basicConfig(level=logging.WARNING, format="%(asctime)s %(levelname)s %(message)s", stream=sys.stderr)
     logging.getLogger("local.host").setLevel(log_level(level) if level else host.log_level)
+    starting = asyncio.create_task(host.start(port))
+    stop_asked = asyncio.create_task(stopping.wait())
     try:
-        starting = asyncio.create_task(host.start(port))
-        stop_asked = asyncio.create_task(stopping.wait())
         await asyncio.wait((starting, stop_asked), return_when=asyncio.FIRST_COMPLETED)
         if starting.done():
             await starting
             print(f"host ready {host.url}", flush=True)
             await stop_asked
-        starting.cancel()
     finally:
+        starting.cancel()
+        stop_asked.cancel()
+        await asyncio.gather(starting, stop_asked, return_exceptions=True)
         await host.stop()
     return 0
 

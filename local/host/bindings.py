@@ -40,6 +40,10 @@ class TriggeredFunction:
                 raise HostError(
                     f"function {function.name}: the local host has no {binding['type']} binding ({binding['name']})"
                 )
+            if binding.get("properties", {}).get("SupportsDeferredBinding"):
+                raise HostError(
+                    f"function {function.name}: the local host has no SDK-type parameters ({binding['name']})"
+                )
         if function.has_retry_policy:
             raise HostError(f"function {function.name}: the local host does not apply retry policies")
         return TriggeredFunction(function, trigger["type"], trigger["name"], trigger)

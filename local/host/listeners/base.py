@@ -15,7 +15,7 @@ class Listener(Protocol):
     """Turns the events of one trigger into invocations of one function."""
 
     async def start(self) -> None:
-        """Returns once events are being received. Raises HostError when the trigger's settings cannot work."""
+        """Begins to receive events in the background. Raises HostError when the trigger's settings cannot work."""
 
     async def stop(self, grace: timedelta) -> None:
         """Takes no new events at once, lets running invocations finish within the grace, gives the rest back."""
