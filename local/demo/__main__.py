@@ -19,7 +19,8 @@ from .progress import Progress
 from .story import Standstill, Story
 from .topology import read_topology
 
-LEDGER = LOGS / "ledger.json"
+LEDGER = "ledger.json"
+"""Beside the parts' logs."""
 
 
 def main() -> int:
@@ -33,24 +34,31 @@ def main() -> int:
     if given.orders < 1 or not 0 <= given.duplicates <= 1 or not 0 <= given.crashes <= given.orders:
         parser.error("orders is at least 1, duplicates lies between 0 and 1, crashes between 0 and orders")
     plan = draw(orders=given.orders, duplicates=given.duplicates, crashes=given.crashes, seed=given.seed)
-    return run_until_signal(_run(plan))
+    return run_until_signal(run(plan, LOGS))
 
 
-async def _run(plan: Plan) -> int:
+async def run(plan: Plan, directory: Path) -> int:
+    """Do all of it; logs and ledger go to the directory. Answers the exit code."""
     progress, began = Progress(), monotonic()
     topology = read_topology(TOPOLOGY)
     progress.say(_outlook(plan))
     progress.say("Starting broker, database, storage and Functions host …")
     try:
-        async with Stack.running(azurite=True) as stack, Story.beginning(stack, topology, progress) as story:
+        async with (
+            Stack.running(azurite=True, logs=directory) as stack,
+            Story.beginning(stack, topology, progress) as story,
+        ):
             standstill = await _told(story, plan)
             ledger = reckon(plan, await gather_evidence(stack, topology))
     except (PartFailed, ControlFailed, AzureError, TimeoutError) as failure:
-        print(f"\nThe run failed: {failure or type(failure).__name__}\nThe parts' logs are in {LOGS}.", file=sys.stderr)
+        print(f"\nThe run failed: {failure or type(failure).__name__}", file=sys.stderr)
+        print(f"The parts' logs are in {directory}.", file=sys.stderr)
         return 1
-    write_ledger(ledger, LEDGER)
+    write_ledger(ledger, directory / LEDGER)
     progress.say(f"\n{table(plan, ledger)}\n")
-    return verdict([*standstill, *differences(plan, ledger)], progress, monotonic() - began)
+    code = verdict([*standstill, *differences(plan, ledger)], progress)
+    progress.say(f"{monotonic() - began:.0f} s. Ledger and logs: {directory}")
+    return code
 
 
 async def _told(story: Story, plan: Plan) -> list[str]:
@@ -62,12 +70,11 @@ async def _told(story: Story, plan: Plan) -> list[str]:
     return []
 
 
-def verdict(wrong: Sequence[str], progress: Progress, seconds: float) -> int:
+def verdict(wrong: Sequence[str], progress: Progress) -> int:
     """Say how it went; answer the exit code."""
     for difference in wrong:
         progress.say(f"DIFFERS  {difference}")
-    outcome = f"Not as it has to be; the parts' logs are in {LOGS}." if wrong else "Nothing lost, nothing doubled."
-    progress.say(f"{outcome} {seconds:.0f} s. Ledger: {LEDGER}")
+    progress.say("Not as it has to be." if wrong else "Nothing lost, nothing doubled.")
     return 1 if wrong else 0
 
 

@@ -66,7 +66,7 @@ def document_of(effect: Effect) -> Document:
 
 def exit_code(evidence: Evidence) -> int:
     """What `make run` would end with."""
-    return verdict(differences(PLAN, reckon(PLAN, evidence)), Progress(io.StringIO()), seconds=1)
+    return verdict(differences(PLAN, reckon(PLAN, evidence)), Progress(io.StringIO()))
 
 
 def without(evidence: Evidence, position: int) -> Evidence:
