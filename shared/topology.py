@@ -1,4 +1,4 @@
-"""The queues and containers of the app, read from topology.json.
+"""The queues, event hubs and containers of the app, read from topology.json.
 
 The same file configures the local broker and the deployment, so retention windows follow the limits that the broker
 really has.
@@ -47,6 +47,28 @@ class Queue:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class EventHub:
+    """An event hub."""
+
+    __pydantic_config__: ClassVar[ConfigDict] = _AS_WRITTEN
+
+    partition_count: int
+    """How many ordered streams it has; cannot be changed later below the Premium tier."""
+    message_retention: timedelta
+    """How long an event can be read, and read again."""
+    parked_event_resubmission_allowance: timedelta
+    """How long operators may send a parked event again. Ours, not the broker's."""
+    consumer_groups: tuple[str, ...]
+    """Those that the app reads through."""
+
+    def retention(self) -> RetentionWindow:
+        """How long a marker must live to outlast every reading of an event."""
+        return RetentionWindow.covering_stream(
+            event_retention=self.message_retention, resubmission_allowance=self.parked_event_resubmission_allowance
+        )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Container:
     """A Cosmos DB container."""
 
@@ -69,6 +91,8 @@ class Topology:
 
     queues: Mapping[str, Queue]
     """By name."""
+    event_hubs: Mapping[str, EventHub]
+    """By name."""
     database: str
     """The Cosmos DB database of all containers."""
     containers: Mapping[str, Container]
@@ -84,6 +108,12 @@ class Topology:
         if name not in self.queues:
             raise LookupError(f"topology.json knows no queue {name!r}, only {sorted(self.queues)}.")
         return self.queues[name]
+
+    def event_hub(self, name: str) -> EventHub:
+        """An event hub by name. Raises `LookupError`."""
+        if name not in self.event_hubs:
+            raise LookupError(f"topology.json knows no event hub {name!r}, only {sorted(self.event_hubs)}.")
+        return self.event_hubs[name]
 
     def container(self, name: str) -> Container:
         """A container by name. Raises `LookupError`."""

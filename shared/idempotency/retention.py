@@ -36,6 +36,19 @@ class RetentionWindow:
         what is resubmitted is a new copy with a whole life before it.
         """
         life = max(lock_duration * max_deliveries, message_ttl, duplicate_detection_window)
+        return cls._covering_two_lives(life, resubmission_allowance)
+
+    @classmethod
+    def covering_stream(cls, *, event_retention: timedelta, resubmission_allowance: timedelta) -> "RetentionWindow":
+        """The window that outlives every reading of an event.
+
+        An event can be read again for as long as the stream keeps it. One that was parked may be sent again for
+        `resubmission_allowance`, and is then a new event with a whole life before it.
+        """
+        return cls._covering_two_lives(event_retention, resubmission_allowance)
+
+    @classmethod
+    def _covering_two_lives(cls, life: timedelta, resubmission_allowance: timedelta) -> "RetentionWindow":
         whole = life + resubmission_allowance + life if resubmission_allowance else life
         return cls(ceil(whole.total_seconds()))
 
