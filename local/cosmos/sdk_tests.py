@@ -3,7 +3,8 @@
 TESTS is the `tests` folder of the SDK's source distribution (DIFFERENCES.md says how to get it). Each file runs in a
 process of its own, because the SDK keeps caches for the whole process. Exit status 0 only if no test of them failed.
 
-Seven of the tests have https://localhost:8081 hard-coded; --https serves there, with a certificate made on the spot.
+Twenty of the tests go to https://localhost:8081 whatever they are told; --https serves there, with a certificate made
+on the spot.
 """
 
 import argparse
