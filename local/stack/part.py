@@ -57,7 +57,7 @@ class Part:
     async def start(cls, command: Command, log_directory: Path) -> Self:
         """Start the command beneath its guard. Raises PartFailed when the guard cannot run."""
         log = log_directory / f"{command.name}.log"
-        with _emptied(log) as output:
+        with _new(log) as output:
             try:
                 process = await asyncio.create_subprocess_exec(
                     *(sys.executable, "-I", "-S", str(GUARD)),
@@ -109,6 +109,7 @@ class Part:
         return self.log.read_text(errors="replace")
 
 
-def _emptied(log: Path) -> BufferedWriter:
+def _new(log: Path) -> BufferedWriter:
     log.parent.mkdir(parents=True, exist_ok=True)
-    return log.open("wb")
+    log.unlink(missing_ok=True)  # not emptied: another stack may still write to it
+    return log.open("xb")
