@@ -4,8 +4,8 @@
 `python -m local.service_bus` runs it alone. DIFFERENCES.md lists where it is not like the real service.
 """
 
-from .clock import Clock
+from local.broker import Clock, TopologyError
+
 from .service import ServiceBus
-from .topology import TopologyError
 
 __all__ = ["Clock", "ServiceBus", "TopologyError"]

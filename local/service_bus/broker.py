@@ -1,24 +1,19 @@
 """The Service Bus broker: which links lead where. Implements the engine's Container."""
 
-import re
 from collections.abc import Mapping
 
 from local.amqp import AmqpError, Condition, IncomingLink, OutgoingLink
+from local.broker import CBS_NODE, Clock, RequestNodes, entity_path, put_token
 
-from .clock import Clock
 from .encoding import MAX_MESSAGE_SIZE
-from .management import Management, put_token
+from .management import Management
 from .queue import Queue
 from .receivers import Dispatcher
-from .requests import RequestNodes
 from .senders import Sender
 from .topology import QueueSettings
 
-CBS_NODE = "$cbs"
 MANAGEMENT_SUFFIX = "/$management"
 SESSION_FILTER = "com.microsoft:session-filter"
-# An address may be a URL; the entity is its path.
-ADDRESS = re.compile(r"(?:[a-z]+://[^/]*)?/?(?P<path>.*?)/?", re.IGNORECASE)
 
 
 class Broker:
@@ -58,7 +53,7 @@ class Broker:
     def _attach(self, link: IncomingLink | OutgoingLink) -> None:
         if link.is_coordinator:
             raise AmqpError(Condition.NOT_IMPLEMENTED, "Transactions are not supported by the local broker.")
-        path = _entity_path(link.target_address if isinstance(link, IncomingLink) else link.source_address)
+        path = entity_path(link.target_address if isinstance(link, IncomingLink) else link.source_address)
         if path == CBS_NODE:
             self._requests.attach(link, path, put_token, MAX_MESSAGE_SIZE)
         elif path.endswith(MANAGEMENT_SUFFIX):
@@ -89,9 +84,3 @@ class Broker:
         if queue is None:
             raise AmqpError(Condition.NOT_FOUND, f"The messaging entity '{path}' could not be found.")
         return queue
-
-
-def _entity_path(address: str) -> str:
-    """The path of an entity, in lower case: the service does not mind the case."""
-    match = ADDRESS.fullmatch(address)
-    return match["path"].lower() if match else address.lower()

@@ -11,8 +11,8 @@ from typing import Any
 
 from local.amqp import BATCH_MESSAGE_FORMAT, Condition, Message, Section, batch_entries, encode_section
 from local.amqp.values import Int, Symbol, Timestamp, UInt
+from local.broker import InvalidRequest, MicrosoftCondition
 
-from .faults import InvalidRequest, ServiceBusCondition
 from .stored import StoredMessage, Submission
 
 # The Standard tier's limit for a message, and for a batch of them, in bytes.
@@ -54,7 +54,7 @@ def read_message(encoded: bytes) -> Submission:
     identity = str(message_id)
     if len(identity) > MAX_MESSAGE_ID_LENGTH:
         text = f"MessageId has {len(identity)} characters; {MAX_MESSAGE_ID_LENGTH} are allowed."
-        raise InvalidRequest(text, ServiceBusCondition.ARGUMENT_OUT_OF_RANGE)
+        raise InvalidRequest(text, MicrosoftCondition.ARGUMENT_OUT_OF_RANGE)
     time_to_live = _milliseconds(content.header.ttl_ms, "ttl")
     return Submission(
         content, identity, time_to_live, _milliseconds(content.annotations.get(SCHEDULED_TIME), SCHEDULED_TIME)

@@ -6,11 +6,8 @@ from local.amqp import AmqpError
 
 
 class ServiceBusCondition(StrEnum):
-    """Error conditions of Microsoft's own."""
+    """Error conditions that Service Bus alone has."""
 
-    ARGUMENT_ERROR = "com.microsoft:argument-error"
-    ARGUMENT_OUT_OF_RANGE = "com.microsoft:argument-out-of-range"
-    AUTH_FAILED = "com.microsoft:auth-failed"
     DEAD_LETTER = "com.microsoft:dead-letter"
     MESSAGE_LOCK_LOST = "com.microsoft:message-lock-lost"
     MESSAGE_NOT_FOUND = "com.microsoft:message-not-found"
@@ -31,10 +28,3 @@ class MessageNotFound(AmqpError):
     def __init__(self, sequence_number: int, state: str) -> None:
         text = f"No {state} message with sequence number {sequence_number} exists."
         super().__init__(ServiceBusCondition.MESSAGE_NOT_FOUND, text)
-
-
-class InvalidRequest(AmqpError):
-    """The client sent something that the service does not take."""
-
-    def __init__(self, description: str, condition: str = ServiceBusCondition.ARGUMENT_ERROR) -> None:
-        super().__init__(condition, description)

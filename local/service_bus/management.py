@@ -1,6 +1,6 @@
-"""The operations of `<entity>/$management`, and the token check of `$cbs`.
+"""The operations of `<entity>/$management`.
 
-Source: Microsoft, "AMQP request-response operations in Service Bus"; OASIS AMQP Claims-based Security 1.0.
+Source: Microsoft, "AMQP request-response operations in Service Bus".
 """
 
 import uuid
@@ -9,19 +9,17 @@ from typing import Any
 
 from local.amqp import Accepted, AmqpError, Condition, ErrorInfo, Modified, Outcome, Rejected
 from local.amqp.values import Array, longs, timestamps
+from local.broker import InvalidRequest, Request, Response
 
 from .encoding import read_message, write_message
-from .faults import InvalidRequest, ServiceBusCondition
+from .faults import ServiceBusCondition
 from .queue import DESCRIPTION_PROPERTY, REASON_PROPERTY, Queue
 from .receivers import settle
-from .requests import Request, Response
 from .stored import StoredMessage
 
 OPERATION_PREFIX = "com.microsoft:"
-TOKEN_TYPES = ("servicebus.windows.net:sastoken", "jwt")
 RECEIVE_AND_DELETE = 0  # receiver-settle-mode "first": the messages are gone when given
-OK, ACCEPTED, NO_CONTENT = 200, 202, 204
-BAD_REQUEST, UNAUTHORIZED = 400, 401
+OK, NO_CONTENT, BAD_REQUEST = 200, 204, 400
 STATUS_OF_CONDITION: dict[str, int] = {
     ServiceBusCondition.MESSAGE_LOCK_LOST: 410,
     ServiceBusCondition.MESSAGE_NOT_FOUND: 404,
@@ -92,17 +90,6 @@ class Management:
         for token in tokens:
             settle(self._queue, token, outcome)
         return Response(OK, "OK")
-
-
-def put_token(request: Request) -> Response:
-    """$cbs: takes any token of a known type. Whether it grants anything is not checked here (see DIFFERENCES.md)."""
-    if request.operation != "put-token":
-        text = f"The operation {request.operation!r} is not supported."
-        return Response(BAD_REQUEST, text, Condition.NOT_ALLOWED)
-    if request.properties.get("type") not in TOKEN_TYPES or not request.body:
-        text = f"A token of one of the types {', '.join(TOKEN_TYPES)} is needed."
-        return Response(UNAUTHORIZED, text, ServiceBusCondition.AUTH_FAILED)
-    return Response(ACCEPTED, "Accepted")
 
 
 def _deferred_entry(message: StoredMessage) -> dict[str, object]:

@@ -14,9 +14,9 @@ from dataclasses import replace
 from datetime import timedelta
 from typing import Any
 
-from .clock import Clock
+from local.broker import Clock, InvalidRequest
+
 from .duplicates import DuplicateHistory
-from .faults import InvalidRequest
 from .statistics import Counts
 from .store import MessageStore
 from .stored import MessageState, StoredMessage, Submission

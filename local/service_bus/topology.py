@@ -3,13 +3,12 @@
 Source of the limits: Microsoft, "Service Bus quotas" and "Duplicate detection".
 """
 
-import json
-import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import timedelta
-from pathlib import Path
 from typing import Any
+
+from local.broker import TopologyError, parse_duration
 
 LONGEST_LOCK = timedelta(minutes=5)
 SHORTEST_DETECTION_WINDOW = timedelta(seconds=20)
@@ -22,11 +21,6 @@ UNSUPPORTED = (
     "forwardDeadLetteredMessagesTo",
     "autoDeleteOnIdle",
 )
-DURATION = re.compile(r"P(?=\d|T\d)(?:(\d+)D)?(?:T(?:(\d+)H)?(?:(\d+)M)?(?:(\d+(?:\.\d+)?)S)?)?")
-
-
-class TopologyError(ValueError):
-    """The topology asks for something that Service Bus, or this stand-in, does not have."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,23 +35,9 @@ class QueueSettings:
     dead_letter_on_expiration: bool  # an expired message is dead-lettered rather than dropped
 
 
-def read_topology(path: Path) -> dict[str, QueueSettings]:
-    """The queues of a topology file by name; raises TopologyError, OSError."""
-    return parse_topology(json.loads(path.read_text(encoding="utf-8")))
-
-
 def parse_topology(topology: Mapping[str, Any]) -> dict[str, QueueSettings]:
     """The queues of a topology document by name; raises TopologyError."""
     return {name: _queue(name, queue) for name, queue in topology.get("queues", {}).items()}
-
-
-def parse_duration(text: str) -> timedelta:
-    """An ISO 8601 duration of days, hours, minutes and seconds."""
-    match = DURATION.fullmatch(text)
-    if match is None:
-        raise TopologyError(f"{text!r} is not an ISO 8601 duration of days, hours, minutes and seconds")
-    days, hours, minutes, seconds = (float(part or 0) for part in match.groups())
-    return timedelta(days=days, hours=hours, minutes=minutes, seconds=seconds)
 
 
 def _queue(name: str, queue: Mapping[str, Any]) -> QueueSettings:

@@ -5,7 +5,7 @@ from datetime import timedelta
 from typing import Any
 
 from local.amqp import Message, Section, encode_section
-from local.service_bus.clock import Clock
+from local.broker import Clock
 from local.service_bus.queue import Queue
 from local.service_bus.stored import StoredMessage, Submission
 from local.service_bus.topology import QueueSettings

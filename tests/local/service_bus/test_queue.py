@@ -4,8 +4,8 @@ import uuid
 
 import pytest
 
-from local.service_bus.clock import Clock
-from local.service_bus.faults import InvalidRequest, LockLost, MessageNotFound
+from local.broker import Clock, InvalidRequest
+from local.service_bus.faults import LockLost, MessageNotFound
 from local.service_bus.queue import Queue
 from local.service_bus.stored import MessageState
 

@@ -6,7 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from local.service_bus.topology import TopologyError, parse_duration, parse_topology, read_topology
+from local.broker import TopologyError, parse_duration, read_document
+from local.service_bus.topology import parse_topology
 
 
 def test_durations() -> None:
@@ -24,7 +25,7 @@ def test_read_topology(tmp_path: Path) -> None:
     queue = {"lockDuration": "PT30S", "maxDeliveryCount": 5, "duplicateDetectionHistoryTimeWindow": "PT20S"}
     dropping = {"deadLetteringOnMessageExpiration": False, "defaultMessageTimeToLive": "P7D"}
     file.write_text(json.dumps({"queues": {"a": queue, "b": dropping}, "database": "retail"}))
-    a, b = read_topology(file).values()
+    a, b = parse_topology(read_document(file)).values()
     assert (a.name, a.lock_duration, a.max_delivery_count) == ("a", timedelta(seconds=30), 5)
     assert (a.detection_window, a.default_time_to_live) == (timedelta(seconds=20), None)
     assert a.dead_letter_on_expiration

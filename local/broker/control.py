@@ -7,16 +7,16 @@ from typing import TYPE_CHECKING
 from aiohttp import web
 
 if TYPE_CHECKING:
-    from .service import ServiceBus
+    from .service import Service
 
 
-def control_app(service: "ServiceBus") -> web.Application:
+def control_app(service: "Service") -> web.Application:
     """GET /ready, POST /clock, GET /statistics, POST /connections/drop."""
     app = web.Application()
     app.add_routes(
         [
             web.get("/ready", _answer(lambda: {"amqp_port": service.amqp_port})),
-            web.get("/statistics", _answer(lambda: {"queues": service.statistics()})),
+            web.get("/statistics", _answer(lambda: {service.ENTITIES: service.statistics()})),
             web.post("/connections/drop", _answer(lambda: {"dropped": service.drop_connections()})),
             web.post("/clock", _Clock(service).advance),
         ]
@@ -32,7 +32,7 @@ def _answer(result: Callable[[], object]) -> Callable[[web.Request], Awaitable[w
 
 
 class _Clock:
-    def __init__(self, service: "ServiceBus") -> None:
+    def __init__(self, service: "Service") -> None:
         self._service = service
 
     async def advance(self, request: web.Request) -> web.Response:

@@ -1,0 +1,85 @@
+"""A broker with its sockets, as one thing to start and stop."""
+
+import asyncio
+from collections.abc import AsyncIterator, Mapping
+from contextlib import asynccontextmanager
+from typing import Any, ClassVar, Protocol
+
+from aiohttp import web
+
+from local.amqp import LOOPBACK, AmqpServer, Container
+
+from .clock import Clock
+from .control import control_app
+
+# How often time is looked at on behalf of receivers that only wait. Whoever asks the broker anything never waits.
+TICK_SECONDS = 0.02
+# The key of Microsoft's emulators: public, so it protects nothing and nobody mistakes it for a secret.
+EMULATOR_KEY = "SAS_KEY_VALUE"
+
+
+class Broker(Container, Protocol):
+    """A namespace of entities behind the engine."""
+
+    def tick(self) -> None:
+        """Do what the clock has made due."""
+
+    def statistics(self) -> Mapping[str, Any]:
+        """What happened so far, by entity."""
+
+
+class Service:
+    """A running broker. Each kind of broker has a `serving` that makes one."""
+
+    ENTITIES: ClassVar[str]  # what the broker keeps, the name of its statistics on the control endpoint
+
+    def __init__(self, broker: Broker, clock: Clock) -> None:
+        self.clock = clock
+        self.amqp_port = 0
+        self.control_port = 0
+        self._broker = broker
+        self._server = AmqpServer(broker)
+
+    @asynccontextmanager
+    async def listening(self, port: int, control_port: int) -> AsyncIterator[None]:
+        """Run in the current event loop while the context is open. Raises OSError when a port is taken."""
+        runner = web.AppRunner(control_app(self), access_log=None)
+        ticker: asyncio.Task[None] | None = None
+        try:
+            self.amqp_port = await self._server.start(port)
+            await runner.setup()
+            await web.TCPSite(runner, LOOPBACK, control_port).start()
+            self.control_port = runner.addresses[0][1]
+            ticker = asyncio.create_task(self._tick())
+            yield
+        finally:
+            if ticker is not None:
+                ticker.cancel()
+            await runner.cleanup()
+            await self._server.stop()
+
+    @property
+    def connection_string(self) -> str:
+        """What a client needs, in the form of Microsoft's emulators."""
+        return (
+            f"Endpoint=sb://localhost:{self.amqp_port};SharedAccessKeyName=RootManageSharedAccessKey;"
+            f"SharedAccessKey={EMULATOR_KEY};UseDevelopmentEmulator=true;"
+        )
+
+    def advance(self, seconds: float) -> None:
+        """Move the broker's clock forward, and do at once what becomes due."""
+        self.clock.advance(seconds)
+        self._broker.tick()
+
+    def statistics(self) -> Mapping[str, Any]:
+        """What happened so far, by entity."""
+        return self._broker.statistics()
+
+    def drop_connections(self) -> int:
+        """Cut every AMQP connection. Returns how many there were."""
+        return self._server.drop_connections()
+
+    async def _tick(self) -> None:
+        while True:
+            await asyncio.sleep(TICK_SECONDS)
+            self._broker.tick()
