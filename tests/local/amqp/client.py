@@ -149,6 +149,11 @@ class Client:
             )
         )
 
+    async def round_trip(self) -> None:
+        """Return when the broker has handled everything sent so far."""
+        self.send(Flow(incoming_window=WINDOW, next_outgoing_id=UInt(0), outgoing_window=WINDOW, echo=True))
+        await self.expect(Flow)
+
     def settle(self, delivery_id: int, outcome: Outcome) -> None:
         number = UInt(delivery_id)
         self.send(Disposition(role=True, first=number, last=number, settled=False, state=encode_outcome(outcome)))

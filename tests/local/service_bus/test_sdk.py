@@ -183,17 +183,6 @@ async def test_lost_lock(bench: Bench) -> None:
     await bench.receiver.complete_message(again)
 
 
-async def test_a_waiting_receiver_gets_what_a_lock_sets_free(bench: Bench) -> None:
-    """A receiver that only waits is given a message whose lock ends, moments after the clock has moved."""
-    await bench.send(ServiceBusMessage("freed"))
-    async with bench.client.get_queue_receiver(QUEUE) as other:
-        [message] = await other.receive_messages(1, max_wait_time=PATIENCE)
-    bench.bus.clock.advance(LOCK)
-    again = await bench.receive()
-    assert again.message_id == message.message_id
-    await bench.receiver.complete_message(again)
-
-
 async def test_closing_a_receiver_keeps_its_locks(bench: Bench) -> None:
     """What a closed receiver was given stays locked until the lock ends."""
     await bench.send(ServiceBusMessage("held"))

@@ -173,6 +173,27 @@ async def test_late_outcomes_are_rejected(bus: ServiceBus, client: Client) -> No
     assert bus.statistics()[QUEUE]["completed"] == 0
 
 
+async def test_a_waiting_receiver_gets_what_time_sets_free(bus: ServiceBus, client: Client) -> None:
+    """A receiver that only waits is given a message whose lock ends, moments after the clock alone has moved."""
+    await deliver(client, an_encoded_message())
+    client.grant(1, handle=RECEIVER, received=1)
+    await client.round_trip()
+    bus.clock.advance(LOCK)
+    _, payload = await client.expect_frame(Transfer)
+    assert Message.parse(payload).header.delivery_count == 1
+
+
+async def test_settling_many_is_all_or_nothing(bus: ServiceBus, client: Client) -> None:
+    """A disposition request for several locks of which one is lost settles none."""
+    transfer = await deliver(client, an_encoded_message())
+    tokens = (uuid.UUID(bytes_le=transfer.delivery_tag or b""), uuid.UUID(int=1))
+    await attach_management(client)
+    body = {"disposition-status": "completed", "lock-tokens": Array(UUID_CODE, tokens)}
+    status, _ = await ask(client, "com.microsoft:update-disposition", body)
+    assert status["statusCode"] == 410
+    assert bus.statistics()[QUEUE]["locked"] == 1
+
+
 async def test_dead_lettering_a_dead_letter(bus: ServiceBus, client: Client) -> None:
     """A message in a dead-letter queue is not dead-lettered once more; the refusal is an error, and the lock stays."""
     transfer = await deliver(client, an_encoded_message())
