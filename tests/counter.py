@@ -4,8 +4,6 @@ import json
 from dataclasses import dataclass, field
 from typing import Any
 
-from shared.stores.memory import MemoryStore
-
 from shared.idempotency import (
     Delivery,
     EntityAsMarker,
@@ -17,6 +15,7 @@ from shared.idempotency import (
     RetentionWindow,
     UnitOfWork,
 )
+from shared.stores.memory import MemoryStore
 
 from .clock import ManualClock
 from .faulty_store import FaultyStore
@@ -25,11 +24,16 @@ DAY = RetentionWindow(86_400)
 
 
 def delivery(
-    body: Any = None, *, message_id: str | None = "m1", attempt: int = 1, raw: bytes | None = None
+    body: Any = None,
+    *,
+    message_id: str | None = "m1",
+    attempt: int = 1,
+    raw: bytes | None = None,
+    account: str = "1",
 ) -> Delivery:
-    """A delivery whose body adds `amount` to the account "1"."""
+    """A delivery whose body adds `amount` to an account."""
     data = raw if raw is not None else json.dumps({"amount": 5} if body is None else body).encode()
-    return Delivery(source="accounts", message_id=message_id, body=data, attempt=attempt)
+    return Delivery(source="accounts", message_id=message_id, body=data, attempt=attempt, partition_key=account)
 
 
 def parse(delivery: Delivery) -> dict[str, Any]:
@@ -74,7 +78,7 @@ class Bench:
         parts: dict[str, Any] = {
             "name": "add",
             "parse": parse,
-            "partition": lambda delivery: "1",
+            "partition": lambda delivery: delivery.partition_key,
             "handler": self.handler,
             "store": self.store,
             "placement": self.placement,
@@ -84,10 +88,10 @@ class Bench:
         }
         return IdempotentConsumer(**(parts | changes))
 
-    async def total(self) -> int:
-        """What the account holds now; 0 when nothing was ever added."""
-        account = await self.memory.read("1", "account")
-        return account.body["total"] if account else 0
+    async def total(self, account: str = "1") -> int:
+        """What an account holds now; 0 when nothing was ever added."""
+        found = await self.memory.read(account, "account")
+        return found.body["total"] if found else 0
 
 
 def entity_bench() -> Bench:

@@ -1,6 +1,6 @@
 """A store that fails as told, around one that works."""
 
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 
 from shared.idempotency import Document, Doubtful, Operation, Store
 
@@ -24,6 +24,14 @@ class FaultyStore:
         self.bookmarks.append(bookmark)
         await self._obey(self.on_read)
         return await self.inner.read(partition, id, bookmark=bookmark)
+
+    async def read_many(
+        self, partition: str, ids: Sequence[str], *, bookmark: str | None = None
+    ) -> Mapping[str, Document]:
+        self.calls.append("read_many")
+        self.bookmarks.append(bookmark)
+        await self._obey(self.on_read)
+        return await self.inner.read_many(partition, ids, bookmark=bookmark)
 
     async def commit(self, partition: str, operations: Sequence[Operation]) -> None:
         self.calls.append("commit")

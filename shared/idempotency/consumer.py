@@ -5,31 +5,25 @@ committed together with a marker in one atomic step. A marker that is there alre
 only then, or when the broker says that it delivered before, is the marker read and compared.
 """
 
+import asyncio
 import random
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, field
 from uuid import uuid4
 
+from .attempts import Attempts, LostRace, MarkerConflict
+from .batch import Group
 from .cache import CompletedMarkers
 from .clock import Clock, SystemClock
+from .course import Course, Underway
 from .delivery import Delivery
-from .errors import (
-    AlreadyExists,
-    CommitConflict,
-    Conflict,
-    Doubtful,
-    FingerprintMismatch,
-    IdentityMismatch,
-    Rejection,
-    Superseded,
-    TooLarge,
-    TransientFailure,
-)
+from .errors import CommitConflict, Rejection, Superseded, TooLarge, TransientFailure
 from .fingerprint import Fingerprint
-from .hooks import DeliveryEnded, Hook, Retrying, silent
+from .hooks import Hook, Retrying, silent
+from .intake import Intake
 from .keys import DeduplicationKey
-from .marker import TRANSITIONS, Marker, Told, Verdict, standing
-from .outcome import Duplicate, Json, Outcome, Processed, Rejected, Stale
+from .marker import Marker, Told
+from .outcome import Json, Outcome, Processed
 from .patience import Patience
 from .placement import Placement, marker_in
 from .unit_of_work import Store, UnitOfWork
@@ -39,25 +33,14 @@ type Handler[M] = Callable[[M, UnitOfWork], Awaitable[Json]]
 
 _MAX_BODY_BYTES = 256 * 1024
 """The largest message of Service Bus Standard (Microsoft Learn, "Service Bus quotas")."""
-_LOST_RACES = 5
-"""How often a handler runs again at once after losing an etag; then it is contention, and waits like an outage."""
+_GROUPS_AT_ONCE = 8
+"""Partitions of one batch that are worked on side by side: enough to hide a round trip, few enough for one connection
+pool and one instance."""
 
 
 def message_id(delivery: Delivery) -> object:
     """The default identity: the producer's message id."""
     return delivery.message_id
-
-
-@dataclass(frozen=True, slots=True)
-class _Intake:
-    """A delivery with everything decided about it before any store is asked."""
-
-    delivery: Delivery
-    key: DeduplicationKey
-    fingerprint: Fingerprint
-    partition: str
-    marker_id: str
-    attempt_id: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -98,178 +81,128 @@ class IdempotentConsumer[M]:
         message locked that long. Raises `TransientFailure` when that was not enough, and whatever programming error the
         handler raised: both mean "deliver again". Every other end is an `Outcome`.
         """
-        started = self.clock.monotonic()
-        key: DeduplicationKey | None = None
-        outcome: Outcome | None = None
-        error: BaseException | None = None
-        try:
-            key = DeduplicationKey.of(self.name, delivery.source, self.identity(delivery))
-            intake = self._take_in(delivery, key)
-            outcome = await self._settle(intake, Patience(patience, self.clock, self.random))
-        except Rejection as rejection:
-            outcome = Rejected(rejection.reason, rejection.description)
-        except Superseded as superseded:
-            outcome = Stale(str(superseded))
-        except BaseException as raised:
-            error = raised
-            raise
-        finally:
-            seconds = self.clock.monotonic() - started
-            digest = key.digest if key else None
-            self.hook(
-                DeliveryEnded(
-                    consumer=self.name, delivery=delivery, key=digest, outcome=outcome, error=error, seconds=seconds
-                )
-            )
+        (outcome,) = await self.consume_all((delivery,), patience=patience)
         return outcome
 
-    def _take_in(self, delivery: Delivery, key: DeduplicationKey) -> _Intake:
-        if len(delivery.body) > self.max_body_bytes:
-            raise TooLarge(f"The body has {len(delivery.body)} bytes; {self.name} reads at most {self.max_body_bytes}.")
-        return _Intake(
-            delivery=delivery,
-            key=key,
-            fingerprint=Fingerprint.of(delivery.body),
-            partition=self.partition(delivery),
-            marker_id=self.placement.marker_id(delivery, key),
-            attempt_id=self.new_attempt_id(),
-        )
+    async def consume_all(self, deliveries: Sequence[Delivery], *, patience: float = 0.0) -> list[Outcome]:
+        """Process many deliveries; the outcomes are in their order.
 
-    async def _settle(self, intake: _Intake, patience: Patience) -> Outcome:
-        """Look where a duplicate is likely, run where it is not, and let conflicts decide which it was."""
-        known = self._recall(intake)
-        if known and (outcome := self._judge(intake, Told.REDELIVERED, known)):
+        Deliveries of one partition share commits and keep their order; partitions run side by side. Raises as `consume`
+        does, when all partitions have come to an end: what is done by then is done, and is a duplicate next time.
+        """
+        started = self.clock.monotonic()
+        courses = [Course(delivery) for delivery in deliveries]
+        groups: dict[str, list[Underway]] = {}
+        for course in courses:
+            if intake := self._take_in(course):
+                groups.setdefault(intake.partition, []).append(Underway(course, intake))
+        try:
+            await self._settle_groups(list(groups.values()), patience)
+        finally:
+            seconds = self.clock.monotonic() - started
+            for course in courses:
+                self.hook(course.ended(self.name, seconds))
+        return [course.outcome for course in courses if course.outcome is not None]
+
+    def _take_in(self, course: Course) -> Intake | None:
+        """Decide what a delivery is before any store is asked; None when that is enough to reject it."""
+        delivery = course.delivery
+        try:
+            key = course.key = DeduplicationKey.of(self.name, delivery.source, self.identity(delivery))
+            if (size := len(delivery.body)) > self.max_body_bytes:
+                raise TooLarge(f"The body has {size} bytes; {self.name} reads at most {self.max_body_bytes}.")
+            return Intake(
+                delivery=delivery,
+                key=key,
+                fingerprint=Fingerprint.of(delivery.body),
+                partition=self.partition(delivery),
+                marker_id=self.placement.marker_id(delivery, key),
+                attempt_id=self.new_attempt_id(),
+            )
+        except Rejection as rejection:
+            course.refused(rejection)
+            return None
+
+    async def _settle_groups(self, groups: list[list[Underway]], patience: float) -> None:
+        at_once = asyncio.Semaphore(_GROUPS_AT_ONCE)
+
+        async def settle(members: list[Underway]) -> None:
+            group = Group(self, members, Patience(patience, self.clock, self.random))
+            try:
+                async with at_once:
+                    await group.settle()
+            except BaseException as error:
+                for member in members:
+                    member.course.error = error
+                raise
+
+        ends = await asyncio.gather(*map(settle, groups), return_exceptions=True)
+        for end in ends:
+            if end is not None:
+                raise end
+
+    async def settle(self, intake: Intake, patience: Patience) -> Outcome:
+        """Look where a duplicate is likely, run where it is not, and let conflicts decide which it was.
+
+        The flow of one delivery. Raises a `Rejection` or `Superseded` for a refusal, and as `consume` does.
+        """
+        known = self.recall(intake)
+        if known and (outcome := intake.judge(Told.REDELIVERED, known)):
             return outcome
-        told: Told | None = Told.REDELIVERED if intake.delivery.attempt > 1 else None
-        bookmark: str | None = None
-        races: list[_LostRace] = []
+        attempts = self.attempts(Told.REDELIVERED if intake.delivery.attempt > 1 else None, intake, patience)
         while True:
             try:
-                if told and (outcome := await self._look(intake, told, bookmark)):
+                if attempts.told and (outcome := await self._look(intake, attempts.told, attempts.bookmark)):
                     return outcome
-                told = None
-                return await self._run(intake, bookmark)
-            except _MarkerConflict as conflict:
-                told, bookmark = Told.CONFLICT, conflict.bookmark
-                continue
-            except _LostRace as race:
-                races.append(race)
-                bookmark = race.bookmark
-                if len(races) <= _LOST_RACES:
-                    await self.clock.sleep(_race_delay(len(races), self.random()))
-                    continue
-                failure = _verdict_on(races)
-            except Doubtful as doubt:
-                told, bookmark, failure = Told.DOUBT, None, doubt
-            except TransientFailure as transient:
-                failure = transient
-            await self._hold(intake, patience, failure)
+                attempts.told = None
+                return await self._run(intake, attempts.bookmark)
+            except (MarkerConflict, LostRace, TransientFailure) as failure:
+                await attempts.failed(failure)
 
-    async def _look(self, intake: _Intake, told: Told, bookmark: str | None) -> Outcome | None:
+    async def _look(self, intake: Intake, told: Told, bookmark: str | None) -> Outcome | None:
         """Read the marker and say what it means; None means run."""
-        document = await self.store.read(intake.partition, intake.marker_id, bookmark=bookmark)
-        return self._judge(intake, told, marker_in(document))
+        marker = marker_in(await self.store.read(intake.partition, intake.marker_id, bookmark=bookmark))
+        outcome = intake.judge(told, marker)
+        if marker:
+            self.remember(marker)
+        return outcome
 
-    async def _confirm(self, intake: _Intake, refusal: Rejection | Superseded) -> Outcome:
-        """Before a refusal stands, rule out that it was this message's own earlier effects that the handler met."""
-        if outcome := await self._look(intake, Told.REDELIVERED, None):
-            return outcome
-        raise refusal
-
-    def _judge(self, intake: _Intake, told: Told, marker: Marker | None) -> Outcome | None:
-        seen = standing(marker, key=intake.key, fingerprint=intake.fingerprint, attempt_id=intake.attempt_id)
-        verdict = TRANSITIONS[told, seen]
-        if verdict is Verdict.RUN:
-            return None
-        if marker is None:
-            raise TransientFailure(f"A conflict promised marker {intake.marker_id}, and a read does not show it.")
-        match verdict:
-            case Verdict.PROCESSED:
-                self._remember(marker)
-                return Processed(marker.result)
-            case Verdict.DUPLICATE:
-                self._remember(marker)
-                return Duplicate(marker.result, marker.processed_at)
-            case Verdict.FINGERPRINT_MISMATCH:
-                raise FingerprintMismatch(
-                    f"{intake.key} was processed with content {marker.fingerprint}; this delivery carries "
-                    f"{intake.fingerprint}. Find out who reused the id."
-                )
-        raise IdentityMismatch(f"Document {intake.marker_id} is there and was not written by {intake.key}.")
-
-    async def _run(self, intake: _Intake, bookmark: str | None) -> Outcome:
+    async def _run(self, intake: Intake, bookmark: str | None) -> Outcome:
         """Let the handler stage its writes and commit them with the marker: the one round trip of a new message."""
         work = UnitOfWork(self.store, intake.partition, bookmark=bookmark)
         try:
             result = await self.handler(self.parse(intake.delivery), work)
-            marker = self._marker(intake, result)
+            marker = intake.marker(result, self.clock.now())
             operations = self.placement.with_marker(intake.marker_id, marker, work.operations)
             await self.store.commit(intake.partition, operations)
         except (Rejection, Superseded) as refusal:
             return await self._confirm(intake, refusal)
         except CommitConflict as conflict:
             if conflict.index == 0:  # always the marker's create, see `Placement`
-                raise _MarkerConflict(conflict.bookmark) from conflict
-            raise _LostRace(conflict, operations[conflict.index].id) from conflict
-        self._remember(marker)
+                raise MarkerConflict(conflict.bookmark) from conflict
+            raise LostRace(conflict, operations[conflict.index].id) from conflict
+        self.remember(marker)
         return Processed(result)
 
-    def _marker(self, intake: _Intake, result: Json) -> Marker:
-        return Marker(
-            key=intake.key.digest,
-            consumer=self.name,
-            source=intake.key.source,
-            message_id=intake.key.text,
-            fingerprint=intake.fingerprint,
-            attempt_id=intake.attempt_id,
-            delivery_attempt=intake.delivery.attempt,
-            processed_at=self.clock.now(),
-            result=result,
-        )
+    async def _confirm(self, intake: Intake, refusal: Rejection | Superseded) -> Outcome:
+        """Before a refusal stands, rule out that it was this message's own earlier effects that the handler met."""
+        if outcome := await self._look(intake, Told.REDELIVERED, None):
+            return outcome
+        raise refusal
 
-    async def _hold(self, intake: _Intake, patience: Patience, failure: TransientFailure) -> None:
-        delay = patience.delay_after(failure)
-        self.hook(Retrying(consumer=self.name, key=intake.key.digest, cause=failure, delay=delay))
-        await self.clock.sleep(delay)
+    def attempts(self, told: Told | None, intake: Intake, patience: Patience) -> Attempts:
+        """The tries of one commit that begins with this delivery."""
 
-    def _recall(self, intake: _Intake) -> Marker | None:
+        def on_wait(cause: TransientFailure, delay: float) -> None:
+            self.hook(Retrying(consumer=self.name, key=intake.key.digest, cause=cause, delay=delay))
+
+        return Attempts(told, patience, self.clock, self.random, on_wait)
+
+    def recall(self, intake: Intake) -> Marker | None:
+        """The marker of a delivery, if this process remembers it."""
         return self.cache.recall(intake.key.digest, self.clock.now()) if self.cache else None
 
-    def _remember(self, marker: Marker) -> None:
+    def remember(self, marker: Marker) -> None:
+        """Keep a marker that is committed, where markers are kept in the process."""
         if self.cache:
             self.cache.remember(marker)
-
-
-class _MarkerConflict(Exception):
-    """The commit met the marker: somebody, perhaps we, has done this message."""
-
-    def __init__(self, bookmark: str | None) -> None:
-        super().__init__(bookmark)
-        self.bookmark = bookmark
-
-
-class _LostRace(Exception):
-    """The marker was accepted and a business document was not: somebody else wrote it meanwhile."""
-
-    def __init__(self, conflict: CommitConflict, document: str) -> None:
-        super().__init__(str(conflict))
-        self.document = document
-        self.create = isinstance(conflict, Conflict)
-        self.bookmark = conflict.bookmark
-
-
-def _verdict_on(races: list[_LostRace]) -> TransientFailure:
-    """What it means to lose so many. Raises `AlreadyExists` for a handler that creates the same document every time,
-    although it could see that it is there: more runs would not end that."""
-    last = races[-1]
-    if all(race.create and race.document == last.document for race in races):
-        raise AlreadyExists(f"Document {last.document} is there already, and another message wrote it.") from last
-    failure = TransientFailure(f"Lost {len(races)} races, the last for document {last.document}.")
-    failure.__cause__ = last.__cause__
-    return failure
-
-
-def _race_delay(lost_races: int, uniform: float) -> float:
-    """Seconds before a handler runs again: short, doubling, and random, so that rivals do not meet again."""
-    first = 0.01
-    return first * 2.0**lost_races * uniform

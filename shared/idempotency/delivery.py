@@ -30,6 +30,8 @@ class Delivery:
     """Media type of the body as the producer declared it."""
     subject: str | None = None
     """What the producer says the message is about (label, CloudEvents `type`)."""
+    partition_key: str | None = None
+    """What the producer made the broker keep together and in order."""
     session_id: str | None = None
     """Session the message belongs to, where the entity has sessions."""
     correlation_id: str | None = None

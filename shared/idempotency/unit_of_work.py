@@ -81,6 +81,12 @@ class Store(Protocol):
         """
         ...
 
+    async def read_many(
+        self, partition: str, ids: Sequence[str], *, bookmark: str | None = None
+    ) -> Mapping[str, Document]:
+        """Those of the documents that are there, by id, in one request; otherwise as `read`. At most 100 ids."""
+        ...
+
     async def commit(self, partition: str, operations: Sequence[Operation]) -> None:
         """Apply all operations in order, or none.
 
@@ -105,6 +111,14 @@ class UnitOfWork:
     def operations(self) -> list[Operation]:
         """What has been staged, in order, one operation a document."""
         return list(self._staged.values())
+
+    def savepoint(self) -> Mapping[str, Operation]:
+        """What is staged now, for `roll_back`."""
+        return dict(self._staged)
+
+    def roll_back(self, savepoint: Mapping[str, Operation]) -> None:
+        """Forget what was staged since."""
+        self._staged = dict(savepoint)
 
     async def get(self, id: str) -> dict[str, Any] | None:
         """A document of this partition as it will be after what is staged so far, or None. Yours to change."""

@@ -22,6 +22,8 @@ _MAX_TTL = 2**31 - 1
 """Longest time to live in seconds (Microsoft Learn, "Time to Live (TTL) in Azure Cosmos DB")."""
 _MAX_EXACT_INTEGER = 2**53
 """Beyond it Cosmos DB changes integers: it keeps numbers as IEEE 754 doubles (Microsoft Learn, "JSON in Cosmos DB")."""
+_MOST_IDS = 100
+"""As many as a commit can write; a page of a query returns as many."""
 _ENVELOPE_BYTES = 512
 """What an operation adds to the request beside its id and its document, generously: kind, etag, punctuation."""
 
@@ -140,6 +142,15 @@ def check_id(id: str) -> None:
         raise ValueError(f"Document id {id!r} contains one of {_FORBIDDEN_IN_IDS}: use a digest or an encoding.")
     if (size := len(id.encode())) > _MAX_ID_BYTES:
         raise ValueError(f"Document id {id[:40]!r}… measures {size} bytes; the database takes {_MAX_ID_BYTES}.")
+
+
+def check_ids(partition: str, ids: Sequence[str]) -> None:
+    """Raises as `check_partition` and `check_id` do, and `ValueError` for none or for more than one request takes."""
+    check_partition(partition)
+    if not 1 <= len(ids) <= _MOST_IDS:
+        raise ValueError(f"One request reads 1 to {_MOST_IDS} documents, not {len(ids)}.")
+    for id in ids:
+        check_id(id)
 
 
 def _request_bytes(operation: Operation, item: Item | None) -> int:

@@ -5,7 +5,7 @@ invocation at once: the broker would deliver each message ten times within secon
 """
 
 import asyncio
-from collections.abc import Callable, Coroutine, Sequence
+from collections.abc import Callable, Coroutine, Mapping, Sequence
 from typing import Any
 
 from ..idempotency import Document, Operation, Store
@@ -23,6 +23,13 @@ class LateStore:
         """As `Store.read`."""
         store = await self._opened()
         return await store.read(partition, id, bookmark=bookmark)
+
+    async def read_many(
+        self, partition: str, ids: Sequence[str], *, bookmark: str | None = None
+    ) -> Mapping[str, Document]:
+        """As `Store.read_many`."""
+        store = await self._opened()
+        return await store.read_many(partition, ids, bookmark=bookmark)
 
     async def commit(self, partition: str, operations: Sequence[Operation]) -> None:
         """As `Store.commit`."""

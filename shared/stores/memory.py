@@ -24,7 +24,7 @@ from ..idempotency import (
     Upsert,
     silent,
 )
-from .items import Intake, Item, Limits, check_id, check_partition, document_of, has_expired
+from .items import Intake, Item, Limits, check_id, check_ids, check_partition, document_of, has_expired
 
 _OK, _NOT_FOUND, _CONFLICT, _PRECONDITION_FAILED = 200, 404, 409, 412
 """Cosmos DB's status codes, so that telemetry reads the same over either store."""
@@ -65,6 +65,19 @@ class MemoryStore:
         version = self._living(self._partitions.get(partition, {}), id)
         self._report("read", _OK if version else _NOT_FOUND)
         return document_of(json.loads(version.text), version.etag) if version else None
+
+    async def read_many(
+        self,
+        partition: str,
+        ids: Sequence[str],
+        *,
+        bookmark: str | None = None,  # noqa: ARG002 - as in `read`
+    ) -> Mapping[str, Document]:
+        check_ids(partition, ids)
+        documents = self._partitions.get(partition, {})
+        living = {id: version for id in ids if (version := self._living(documents, id))}
+        self._report("read_many", _OK)
+        return {id: document_of(json.loads(version.text), version.etag) for id, version in living.items()}
 
     async def commit(self, partition: str, operations: Sequence[Operation]) -> None:
         items = Intake(self.partition_property, self.limits).items(partition, operations)

@@ -180,7 +180,10 @@ async def test_a_read_behind_its_bookmark_is_transient(cosmos: Subject) -> None:
     await cosmos.store.commit(cosmos.partition, [Create("marker", {})])
     with pytest.raises(TransientFailure):
         await cosmos.store.read(cosmos.partition, "marker", bookmark="0:-1#999999999")
+    with pytest.raises(TransientFailure):
+        await cosmos.store.read_many(cosmos.partition, ["marker"], bookmark="0:-1#999999999")
     assert await cosmos.store.read(cosmos.partition, "marker", bookmark="0:-1#1") is not None
+    assert await cosmos.store.read_many(cosmos.partition, ["marker"], bookmark="0:-1#1")
 
 
 @pytest.mark.parametrize("fault", [{"drop": True}, {"delay_ms": _LATE}])

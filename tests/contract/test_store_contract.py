@@ -196,6 +196,30 @@ async def test_a_read_with_the_bookmark_of_a_conflict_sees_what_refused_it(subje
     assert document.body["n"] == 1
 
 
+async def test_many_documents_are_read_in_one_request(subject: Subject) -> None:
+    """Those that are there come back, each with its etag; those that are not there, expired or elsewhere do not."""
+    await commit(subject, create("a", n=1), create("b", n=2), create("gone", ttl=5))
+    subject.advance(6)
+    subject.events.clear()
+    many = await subject.store.read_many(subject.partition, ["b", "nobody", "gone", "a"])
+    assert {id: document.body["n"] for id, document in many.items()} == {"a": 1, "b": 2}
+    assert many["a"] == await found(subject, "a")
+    assert [event.operation for event in subject.events] == ["read_many", "read"]
+    assert await subject.store.read_many(subject.partition + "x", ["a"]) == {}
+
+
+async def test_a_hundred_documents_are_one_request(subject: Subject) -> None:
+    """As many as a commit can write are read again in one request; none and more are a mistake."""
+    ids = [f"d{n}" for n in range(100)]
+    await commit(subject, *(create(id) for id in ids))
+    subject.events.clear()
+    assert set(await subject.store.read_many(subject.partition, ids)) == set(ids)
+    assert len(subject.events) == 1
+    for number in (0, 101):
+        with pytest.raises(ValueError, match="1 to 100"):
+            await subject.store.read_many(subject.partition, ["a"] * number)
+
+
 async def test_partitions_do_not_see_each_other(subject: Subject) -> None:
     """The same id in another partition is another document."""
     await commit(subject, create("a", n=1))

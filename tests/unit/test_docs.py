@@ -13,7 +13,9 @@ def names_of_tests_in(*files: str) -> set[str]:
 def test_failure_modes_names_every_crash_test_and_no_other():
     """The table of failures and the acceptance tests of crashes have the same rows."""
     named = set(re.findall(r"`(test_\w+)`", (ROOT / "docs/failure-modes.md").read_text()))
-    assert named == names_of_tests_in("tests/acceptance/test_crashes.py", "tests/acceptance/test_death_before_settlement.py")
+    assert named == names_of_tests_in(
+        "tests/acceptance/test_crashes.py", "tests/acceptance/test_death_before_settlement.py"
+    )
 
 
 def test_links_between_documents_lead_somewhere():

@@ -1,0 +1,333 @@
+"""Many deliveries at once: the same outcomes as one by one, in fewer requests."""
+
+import asyncio
+import random
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from shared.idempotency import (
+    Create,
+    Delivery,
+    DeliveryEnded,
+    Doubtful,
+    Duplicate,
+    Outcome,
+    Processed,
+    Reason,
+    Refused,
+    Rejected,
+    Stale,
+    Superseded,
+    TransientFailure,
+    Upsert,
+)
+from tests.counter import Bench, add, delivery, entity_bench
+
+
+@pytest.fixture
+def bench() -> Bench:
+    return Bench()
+
+
+def many(count: int, *, account: str = "1", amount: int = 1, attempt: int = 1):
+    return [
+        delivery({"amount": amount}, message_id=f"{account}-{n}", attempt=attempt, account=account)
+        for n in range(count)
+    ]
+
+
+def kinds(outcomes: list[Outcome]) -> list[type]:
+    return [type(outcome) for outcome in outcomes]
+
+
+async def test_one_partition_is_one_commit(bench):
+    """Ten events of one account: the handler's one read, one commit, and every marker is there."""
+    outcomes = await bench.consumer().consume_all(many(10))
+    assert kinds(outcomes) == [Processed] * 10
+    assert bench.store.calls == ["read", "commit"]
+    assert await bench.total() == 10
+    assert kinds(await bench.consumer().consume_all(many(10))) == [Duplicate] * 10
+
+
+async def test_each_event_sees_what_those_before_it_staged(bench):
+    """Results are those of one pass in order."""
+    outcomes = await bench.consumer().consume_all(many(4))
+    assert [outcome.result["total"] for outcome in outcomes] == [1, 2, 3, 4]
+
+
+async def test_partitions_are_settled_side_by_side_and_outcomes_keep_their_order(bench):
+    """Events of three accounts, interleaved: one commit each, outcomes where their deliveries were."""
+    mixed = [event for trio in zip(*(many(5, account=a) for a in "abc"), strict=True) for event in trio]
+    outcomes = await bench.consumer().consume_all(mixed)
+    assert [outcome.result["total"] for outcome in outcomes] == [n for n in range(1, 6) for _ in "abc"]
+    assert bench.store.calls.count("commit") == 3
+
+
+async def test_no_delivery_is_no_outcome(bench):
+    """An empty batch asks nobody anything."""
+    assert await bench.consumer().consume_all([]) == []
+    assert bench.store.calls == []
+
+
+async def test_an_id_repeated_in_a_batch_has_one_effect(bench):
+    """a, b, a: the second a is a duplicate of the first; with other content it is a mismatch."""
+    a, b = many(2)
+    other = delivery({"amount": 99}, message_id="1-0")
+    outcomes = await bench.consumer().consume_all([a, b, a, other])
+    assert kinds(outcomes) == [Processed, Processed, Duplicate, Rejected]
+    assert outcomes[3].reason is Reason.FINGERPRINT_MISMATCH
+    assert outcomes[2].result == outcomes[0].result
+    assert await bench.total() == 2
+
+
+async def test_a_replayed_batch_is_classified_in_one_request(bench):
+    """All of it done before: one refused commit, one request for the markers, nothing written."""
+    await bench.consumer().consume_all(many(20))
+    bench.store.calls.clear()
+    outcomes = await bench.consumer().consume_all(many(20))
+    assert kinds(outcomes) == [Duplicate] * 20
+    assert bench.store.calls == ["read", "commit", "read_many"]
+    assert await bench.total() == 20
+
+
+async def test_a_retried_batch_reads_before_it_runs(bench):
+    """When the trigger says that it retries, the markers are read first."""
+    await bench.consumer().consume_all(many(20))
+    bench.store.calls.clear()
+    await bench.consumer().consume_all(many(20, attempt=2))
+    assert bench.store.calls == ["read_many"]
+
+
+async def test_a_batch_that_is_partly_done_finishes_the_rest_on_fresh_state(bench):
+    """Ten of thirty were done: they are duplicates, the others are processed, each once."""
+    events = many(30)
+    await bench.consumer().consume_all(events[5:15])
+    outcomes = await bench.consumer().consume_all(events)
+    assert kinds(outcomes) == [Processed] * 5 + [Duplicate] * 10 + [Processed] * 15
+    assert await bench.total() == 30
+
+
+async def test_a_batch_beyond_the_limit_of_a_commit_is_split(bench):
+    """120 events of one account, two documents and a marker each: several commits, all counted, none beyond 100."""
+    sizes = []
+    plain_commit = bench.store.commit
+
+    async def commit(partition, operations):
+        await plain_commit(partition, operations)
+        sizes.append(len(operations))
+
+    bench.store.commit = commit
+    outcomes = await bench.consumer().consume_all(many(120))
+    assert kinds(outcomes) == [Processed] * 120
+    assert max(sizes) <= 100
+    assert len(sizes) <= 4
+    assert await bench.total() == 120
+
+
+async def test_an_event_too_large_by_itself_does_not_hold_up_the_others(bench):
+    """It alone is rejected."""
+
+    async def grow(message, work):
+        work.create({"id": f"d{message['amount']}", "text": "x" * message.get("size", 1)})
+        return
+
+    events = [delivery({"amount": n, "size": 3_000_000 if n == 2 else 1}, message_id=f"m{n}") for n in range(5)]
+    outcomes = await bench.consumer(handler=grow).consume_all(events)
+    assert kinds(outcomes) == [Processed, Processed, Rejected, Processed, Processed]
+    assert outcomes[2].reason is Reason.TOO_LARGE
+
+
+async def test_poison_is_rejected_and_the_others_are_processed(bench):
+    """Malformed, keyless and refused events among good ones: one outcome each, in order."""
+
+    async def choosy(message, work):
+        if message["amount"] < 0:
+            raise Refused("negative")
+        if message["amount"] == 0:
+            raise Superseded("nothing to do")
+        return await add(message, work)
+
+    good = many(6)
+    outcomes = await bench.consumer(handler=choosy).consume_all(
+        [
+            good[0],
+            delivery(raw=b"\xff", message_id="bad"),
+            good[1],
+            delivery({"amount": -1}, message_id="neg"),
+            good[2],
+            delivery(message_id=None),
+            good[3],
+            delivery({"amount": 0}, message_id="zero"),
+            good[4],
+            good[5],
+        ]
+    )
+    assert kinds(outcomes) == [
+        Processed, Rejected, Processed, Rejected, Processed, Rejected, Processed, Stale, Processed, Processed,
+    ]  # fmt: skip
+    reasons = [outcome.reason for outcome in outcomes if isinstance(outcome, Rejected)]
+    assert reasons == [Reason.MALFORMED, Reason.REFUSED, Reason.NO_STABLE_KEY]
+    assert await bench.total() == 6
+
+
+async def test_what_a_refusing_handler_staged_is_not_committed(bench):
+    """Writes of an event that is refused half-way do not slip into its neighbours' commit."""
+
+    async def half(message, work):
+        work.upsert({"id": f"d{message['amount']}"})
+        if message["amount"] == 1:
+            raise Refused("changed my mind")
+
+    await bench.consumer(handler=half).consume_all([delivery({"amount": n}, message_id=f"m{n}") for n in range(3)])
+    assert [await bench.memory.read("1", f"d{n}") is not None for n in range(3)] == [True, False, True]
+
+
+async def test_an_answer_lost_after_the_commit_is_recognised_as_our_own(bench):
+    """One read of the markers tells that it was us: all processed, nothing committed again."""
+    bench.store.on_commit = ["lose the answer"]
+    outcomes = await bench.consumer().consume_all(many(10), patience=60)
+    assert kinds(outcomes) == [Processed] * 10
+    assert bench.store.calls == ["read", "commit", "read_many"]
+
+
+async def test_a_doubtful_commit_that_never_happened_is_committed_again(bench):
+    """The markers are looked for, are not there, and the work is done."""
+    bench.store.on_commit = [Doubtful("no answer")]
+    assert kinds(await bench.consumer().consume_all(many(10), patience=60)) == [Processed] * 10
+    assert await bench.total() == 10
+
+
+async def test_a_lost_race_runs_the_handlers_again_on_fresh_state(bench):
+    """Somebody else changes the account between read and commit: nothing of theirs or ours is lost."""
+    await bench.consumer().consume(delivery(message_id="m0"))
+
+    async def somebody_else_adds() -> None:
+        await bench.memory.commit("1", [Upsert("account", {"id": "account", "total": 100})])
+
+    bench.store.on_commit = [somebody_else_adds]
+    outcomes = await bench.consumer().consume_all(many(3))
+    assert kinds(outcomes) == [Processed] * 3
+    assert await bench.total() == 103
+
+
+async def test_a_document_that_another_message_created_rejects_its_event_alone(bench):
+    """One blind create that can never succeed is rejected; its neighbours are processed."""
+    await bench.memory.commit("1", [Create("d1", {"id": "d1"})])
+
+    async def blind(message, work):
+        work.create({"id": f"d{message['amount']}"})
+
+    events = [delivery({"amount": n}, message_id=f"m{n}") for n in range(3)]
+    outcomes = await bench.consumer(handler=blind).consume_all(events, patience=60)
+    assert kinds(outcomes) == [Processed, Rejected, Processed]
+    assert outcomes[1].reason is Reason.ALREADY_EXISTS
+
+
+async def test_an_outage_is_waited_out(bench):
+    """Throttled three times, then done."""
+    bench.store.on_commit = [TransientFailure("throttled")] * 3
+    assert kinds(await bench.consumer().consume_all(many(10), patience=60)) == [Processed] * 10
+
+
+async def test_a_failing_partition_does_not_hold_up_the_others(bench):
+    """One account cannot be written: its failure is raised after the other is done, and a retry finishes the rest."""
+    good, bad = many(3, account="a"), many(3, account="b")
+    plain_commit = bench.store.commit
+
+    async def commit(partition, operations):
+        if partition == "b":
+            raise TransientFailure("down")
+        await plain_commit(partition, operations)
+
+    bench.store.commit = commit
+    with pytest.raises(TransientFailure, match="down"):
+        await bench.consumer().consume_all([*bad, *good])
+    assert (await bench.total("a"), await bench.total("b")) == (3, 0)
+    bench.store.commit = plain_commit
+    outcomes = await bench.consumer().consume_all([*many(3, account="b", attempt=2), *many(3, account="a", attempt=2)])
+    assert kinds(outcomes) == [Processed] * 3 + [Duplicate] * 3
+
+
+async def test_a_programming_error_is_raised_and_its_partition_writes_nothing(bench):
+    """A bug is the host's to retry; no event of its commit is half done."""
+
+    async def broken(message, work):
+        if message["amount"] == 2:
+            raise ZeroDivisionError
+        return await add(message, work)
+
+    events = [delivery({"amount": n}, message_id=f"m{n}") for n in (1, 2, 3)]
+    with pytest.raises(ZeroDivisionError):
+        await bench.consumer(handler=broken).consume_all(events, patience=60)
+    assert await bench.total() == 0
+    ended = [event for event in bench.events if isinstance(event, DeliveryEnded)]
+    assert [type(event.error) for event in ended] == [ZeroDivisionError] * 3
+
+
+async def test_entities_that_carry_their_markers_share_a_commit():
+    """The other placement keeps its promise in a batch, too."""
+
+    async def open_many(message, work):
+        work.create({"id": f"m{message['amount']}"})
+
+    bench = entity_bench()
+    events = [delivery({"amount": n}, message_id=f"m{n}") for n in range(5)]
+    assert kinds(await bench.consumer(handler=open_many).consume_all(events)) == [Processed] * 5
+    assert bench.store.calls == ["commit"]
+    assert kinds(await bench.consumer(handler=open_many).consume_all(events)) == [Duplicate] * 5
+    await bench.memory.commit("1", [Create("m9", {"id": "m9"})])
+    outcomes = await bench.consumer(handler=open_many).consume_all(
+        [delivery({"amount": n}, message_id=f"m{n}") for n in (8, 9)]
+    )
+    assert kinds(outcomes) == [Processed, Rejected]
+
+
+async def test_two_owners_of_a_partition_have_one_effect(bench):
+    """Old and new owner run the same events at the same time: every event counts once."""
+    events = [*many(20, account="a"), *many(20, account="b")]
+    consumer = bench.consumer()
+    both = await asyncio.gather(*(consumer.consume_all(events, patience=60) for _ in range(2)))
+    for one, other in zip(*both, strict=True):
+        assert sorted(kinds([one, other]), key=str) == [Duplicate, Processed]
+    assert (await bench.total("a"), await bench.total("b")) == (20, 20)
+
+
+ids = st.integers(0, 11)
+faults = st.sampled_from(["none", "lose the answer", "doubt", "throttle", "race"])
+
+
+@given(
+    st.lists(st.lists(ids, min_size=1, max_size=12), min_size=1, max_size=6),
+    st.lists(faults, max_size=6),
+    st.booleans(),
+)
+async def test_any_interleaving_of_redeliveries_gives_the_sums_of_one_pass(batches, trouble, together):
+    """Whatever repeats, in whatever batches, with whatever faults, one after the other or side by side."""
+    bench = Bench()
+
+    async def race() -> None:
+        for account in "012":
+            if found := await bench.memory.read(account, "account"):
+                await bench.memory.commit(account, [Upsert("account", found.body)])  # same sum, another version
+
+    async def nothing() -> None: ...
+
+    steps = {"none": nothing, "lose the answer": "lose the answer", "race": race}
+    bench.store.on_commit = [
+        steps.get(fault) or (Doubtful("no answer") if fault == "doubt" else TransientFailure("throttled"))
+        for fault in trouble
+    ]
+    consumer = bench.consumer(random=random.Random(1).random)  # noqa: S311 - jitter of a test
+    runs = [consumer.consume_all([movement(n) for n in batch], patience=900) for batch in batches]
+    outcomes = await asyncio.gather(*runs) if together else [await run for run in runs]
+    seen = {n for batch in batches for n in batch}
+    for account in "012":
+        assert await bench.total(account) == sum(n + 1 for n in seen if str(n % 3) == account)
+    assert sum(isinstance(outcome, Processed) for batch in outcomes for outcome in batch) == len(seen)
+
+
+def movement(n: int) -> Delivery:
+    """Message n always says the same: n + 1 for account n modulo 3."""
+    return delivery({"amount": n + 1}, message_id=f"m{n}", account=str(n % 3))
