@@ -9,8 +9,9 @@ message, and it parses `data` through floats. So the shape is checked here and `
 
 import base64
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
+from ..idempotency import Delivery
 from .json_slices import Members, objects_in
 
 _REQUIRED = frozenset({"specversion", "id", "source", "type"})
@@ -32,6 +33,28 @@ class CloudEvent:
     """Media type of the data, where the producer declares it."""
     data: bytes = field(repr=False)
     """The payload, byte for byte as the producer wrote it."""
+
+
+def deliveries_in(carrier: Delivery) -> tuple[Delivery, ...]:
+    """What a message brings: itself, or the CloudEvents in it, one delivery each, in their order.
+
+    An event is identified by its source and id, whatever message carries it. One that lacks either is delivered without
+    a message id, which is no stable key.
+    """
+    events = events_in(carrier.body, carrier.properties, carrier.content_type)
+    if not events:
+        return (carrier,)
+    return tuple(
+        replace(
+            carrier,
+            source=event.source or carrier.source,
+            message_id=event.id if event.source else None,
+            body=event.data,
+            content_type=event.data_content_type,
+            subject=event.type,
+        )
+        for event in events
+    )
 
 
 def events_in(body: bytes, properties: Mapping[str, object], content_type: str | None) -> tuple[CloudEvent, ...]:

@@ -1,7 +1,7 @@
 """Service Bus on both ends of the flow: a message becomes deliveries, their outcomes become one settlement."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import UTC
 from types import MappingProxyType
 from typing import assert_never
@@ -18,7 +18,7 @@ from ..idempotency import (
     SettlementFailed,
     Stale,
 )
-from .cloud_events import events_in
+from .cloud_events import deliveries_in
 from .settlement import Settlement, SettlementError
 
 LOCK_RENEWAL = 300.0
@@ -111,8 +111,7 @@ def settlement_of(outcomes: Sequence[Outcome]) -> DeadLetter | None:
 def deliveries(message: func.ServiceBusMessage, queue: str) -> tuple[Delivery, ...]:
     """What a message brings: itself, or the CloudEvents in it, one delivery each.
 
-    A plain message is identified by the queue and the message id, an event by its source and id, whatever message
-    carries it. An event that lacks either is delivered without a message id, which is no stable key.
+    A plain message is identified by the queue and the message id, an event by its source and id.
     """
     enqueued_at = message.enqueued_time_utc
     plain = Delivery(
@@ -129,20 +128,7 @@ def deliveries(message: func.ServiceBusMessage, queue: str) -> tuple[Delivery, .
         # The host's *Utc values carry no zone.
         enqueued_at=enqueued_at.replace(tzinfo=UTC) if enqueued_at and not enqueued_at.tzinfo else enqueued_at,
     )
-    events = events_in(plain.body, plain.properties, plain.content_type)
-    if not events:
-        return (plain,)
-    return tuple(
-        replace(
-            plain,
-            source=event.source or queue,
-            message_id=event.id if event.source else None,
-            body=event.data,
-            content_type=event.data_content_type,
-            subject=event.type,
-        )
-        for event in events
-    )
+    return deliveries_in(plain)
 
 
 def _bounded(text: str) -> str:
