@@ -149,3 +149,9 @@ def test_faults_that_would_not_do_what_they_say_are_refused(body: Any) -> None:
     """A misspelt or contradictory fault is an error, not a fault that never strikes."""
     with pytest.raises(ValueError, match=r".+"):
         Fault.of(body)
+
+
+@pytest.mark.parametrize("delay", [50, 50.0])
+def test_whole_and_broken_delays_are_both_numbers(delay: float) -> None:
+    """JSON writes 50 for 50.0."""
+    assert Fault.of({"delay_ms": delay, "when": "after"}) == Fault(delay_ms=50, when=When.AFTER)
