@@ -11,7 +11,7 @@ from .errors import AmqpError, Condition
 from .performatives import Attach, Detach, Disposition, Flow, Transfer
 from .ports import Channel, Sink, Source
 from .states import Accepted, ErrorInfo, Outcome, Rejected, encode_error, encode_outcome
-from .values import Described, UByte, UInt, ULong
+from .values import Array, Described, UByte, UInt, ULong
 
 COORDINATOR_CODE = 0x30  # the target of a link that controls transactions (part 4, section 4.5.1)
 FILTER_FIELD = 7  # of a source (part 3, section 3.5.3)
@@ -60,6 +60,16 @@ class Link:
         }
 
     @property
+    def properties(self) -> dict[str, Any]:
+        """What the client says about the link, by name."""
+        return {str(name): value for name, value in (self.request.properties or {}).items()}
+
+    def desires(self, capability: str) -> bool:
+        """Whether the client asks for this extension."""
+        desired = self.request.desired_capabilities
+        return capability in (desired.items if isinstance(desired, Array) else (desired,))
+
+    @property
     def is_coordinator(self) -> bool:
         """Whether the client wants to control transactions over this link."""
         target = self.request.target
@@ -71,9 +81,10 @@ class Link:
         self.close(error)
 
     def close(self, error: AmqpError) -> None:
-        """End the link and tell the client why."""
+        """End the link and tell the client why. What it was sent and has not left yet is not sent any more."""
         if self.state is not LinkState.DETACHED:
             self.state = LinkState.DETACHED
+            self.channel.withdraw(self)
             self.channel.send(Detach(handle=self.handle, closed=True, error=encode_error(ErrorInfo.of(error))))
 
     def _answer(self, source: Described | None, target: Described | None, max_message_size: ULong | None) -> None:

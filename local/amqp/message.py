@@ -48,6 +48,7 @@ class Message:
     """An encoded message, taken apart as far as a broker needs."""
 
     header: Header = field(default_factory=Header)  # transport facts
+    delivery_annotations: dict[Any, Any] = field(default_factory=dict)  # for the next hop alone
     annotations: dict[Any, Any] = field(default_factory=dict)  # for the infrastructure along the way
     properties: bytes = b""  # the encoded properties section, or nothing
     application_properties: bytes = b""  # the encoded application properties section, or nothing
@@ -72,7 +73,7 @@ class Message:
                     application_properties = bytes(encoded[start:end])
                 case _:
                     body += encoded[start:end]
-        return cls(header, annotations, properties, application_properties, bytes(body))
+        return cls(header, {}, annotations, properties, application_properties, bytes(body))
 
     def encode(self) -> bytes:
         """The message as one run of bytes."""
@@ -81,6 +82,8 @@ class Message:
         out = bytearray()
         if any(value is not None for value in fields):
             out += encode_section(Section.HEADER, fields)
+        if self.delivery_annotations:
+            out += encode_section(Section.DELIVERY_ANNOTATIONS, self.delivery_annotations)
         if self.annotations:
             out += encode_section(Section.MESSAGE_ANNOTATIONS, self.annotations)
         return bytes(out + self.properties + self.application_properties + self.body)

@@ -6,7 +6,7 @@ from .performatives import Performative
 from .states import Outcome
 
 if TYPE_CHECKING:
-    from .link import IncomingDelivery, IncomingLink, OutgoingLink
+    from .link import IncomingDelivery, IncomingLink, Link, OutgoingLink
 
 
 class Container(Protocol):
@@ -50,3 +50,6 @@ class Channel(Protocol):
 
     def send_message(self, link: "OutgoingLink", encoded: bytes, tag: bytes, *, settled: bool) -> None:
         """Send a message, in as many frames as it takes, as soon as the client's window allows."""
+
+    def withdraw(self, link: "Link") -> None:
+        """Drop the frames of a link that wait for the client's window: the link ends."""

@@ -5,7 +5,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 from .errors import AmqpError, Condition
-from .link import IncomingLink, LinkState, OutgoingLink
+from .link import IncomingLink, Link, LinkState, OutgoingLink
 from .performatives import Attach, Begin, Detach, Disposition, Flow, Performative, Transfer
 from .ports import Container
 from .states import Received, decode_state, encode_outcome
@@ -135,6 +135,9 @@ class Session:
             self._pending.append(PendingFrame(link, replace(transfer, more=more), part))
         self.resume()
 
+    def withdraw(self, link: Link) -> None:
+        self._pending = deque(frame for frame in self._pending if frame.link is not link)
+
     def _on_attach(self, request: Attach) -> None:
         if request.handle in self._links:
             raise AmqpError(Condition.HANDLE_IN_USE, f"handle {request.handle} is in use")
@@ -196,7 +199,7 @@ class Session:
 
     def _forget(self, link: IncomingLink | OutgoingLink) -> None:
         link.state = LinkState.DETACHED
-        self._pending = deque(frame for frame in self._pending if frame.link is not link)
+        self.withdraw(link)
         self._unsettled = {number: entry for number, entry in self._unsettled.items() if entry[0] is not link}
         handler = link.sink if isinstance(link, IncomingLink) else link.source
         if handler is not None:
