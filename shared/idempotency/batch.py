@@ -113,7 +113,6 @@ class Group:
         for member in self._pending[:_MOST_IN_A_COMMIT]:
             if member.intake.key.digest in staged:
                 continue  # a repeat: known as soon as the first is committed
-            savepoint = work.savepoint()
             try:
                 message = consumer.parse(member.intake.delivery)
             except Rejection:
@@ -121,8 +120,7 @@ class Group:
             try:
                 result = await consumer.handler(message, work)
             except (Rejection, Superseded):
-                work.roll_back(savepoint)
-                break  # is settled alone, on a state that is committed
+                break  # is settled alone and in its turn, on a state that is committed; what it staged goes nowhere
             marker = member.intake.marker(result, consumer.clock.now())
             staged[marker.key] = _Staged(member, marker, work.operations)
         return list(staged.values())

@@ -112,14 +112,6 @@ class UnitOfWork:
         """What has been staged, in order, one operation a document."""
         return list(self._staged.values())
 
-    def savepoint(self) -> Mapping[str, Operation]:
-        """What is staged now, for `roll_back`."""
-        return dict(self._staged)
-
-    def roll_back(self, savepoint: Mapping[str, Operation]) -> None:
-        """Forget what was staged since."""
-        self._staged = dict(savepoint)
-
     async def get(self, id: str) -> dict[str, Any] | None:
         """A document of this partition as it will be after what is staged so far, or None. Yours to change."""
         match self._staged.get(_document_id(id)):

@@ -184,6 +184,32 @@ async def test_what_a_refusing_handler_staged_is_not_committed(bench):
     assert [await bench.memory.read("1", f"d{n}") is not None for n in range(3)] == [True, False, True]
 
 
+async def test_a_refusing_handler_is_asked_in_its_turn(bench):
+    """An event that is refused on the state of its turn stays refused, whatever the events behind it would change."""
+
+    async def needs_two(message, work):
+        account = await work.get("account")
+        if message["amount"] == 10 and (account is None or account["total"] < 2):
+            raise Refused("too early")
+        return await add(message, work)
+
+    events = [delivery({"amount": 10}, message_id="early"), *many(2)]
+    assert kinds(await bench.consumer(handler=needs_two).consume_all(events)) == [Rejected, Processed, Processed]
+    assert await bench.total() == 2
+
+
+async def test_markers_promised_and_never_found_are_transient(bench):
+    """A conflict on a marker that no read shows is given back when patience ends; nothing runs for ever."""
+    await bench.consumer().consume_all(many(3))
+
+    async def read_many(partition, ids, *, bookmark=None):
+        return {}
+
+    bench.store.read_many = read_many
+    with pytest.raises(TransientFailure, match="promised"):
+        await bench.consumer().consume_all(many(3), patience=5)
+
+
 async def test_an_answer_lost_after_the_commit_is_recognised_as_our_own(bench):
     """One read of the markers tells that it was us: all processed, nothing committed again."""
     bench.store.on_commit = ["lose the answer"]
