@@ -1,10 +1,11 @@
-"""The local stack: broker, database, storage and Functions host as child processes under one supervisor.
+"""The local stack: broker, event stream, database, storage and Functions host as child processes under one supervisor.
 
 Start reading at `supervisor.py`. `python -m local.stack` runs it for a person; tests and the demo use `Stack.running`.
 """
 
 from .channel import ControlFailed
 from .cosmos import EMULATOR_KEY, Cosmos, RequestRecord
+from .event_hubs import EventHubs, HubStatistics, PartitionStatistics
 from .host import Host, HostStatus
 from .part import PartFailed
 from .ports import FREE, WELL_KNOWN, Ports
@@ -18,9 +19,12 @@ __all__ = [
     "WELL_KNOWN",
     "ControlFailed",
     "Cosmos",
+    "EventHubs",
     "Host",
     "HostStatus",
+    "HubStatistics",
     "PartFailed",
+    "PartitionStatistics",
     "Ports",
     "QueueStatistics",
     "RequestRecord",

@@ -18,7 +18,7 @@ def main() -> int:
 
 
 async def _run(app: Path, ports: Ports) -> int:
-    print("Starting broker, database, storage and host …", flush=True)
+    print("Starting broker, event stream, database, storage and host …", flush=True)
     try:
         async with Stack.running(app_dir=app, azurite=True, ports=ports) as stack:
             print(_where(stack), flush=True)
@@ -36,6 +36,7 @@ def _where(stack: Stack) -> str:
     return f"""
 Functions host   {stack.host.url}  (status: /admin/host/status)
 Broker control   {stack.service_bus.channel.base}  (/statistics, /clock, /connections/drop)
+Stream control   {stack.event_hubs.channel.base}  (/statistics, /clock, /connections/drop)
 Database         {stack.cosmos.endpoint}  (/_local/requests, /_local/faults, /_local/clock)
 
 App settings

@@ -11,6 +11,10 @@ class Ports:
     """AMQP."""
     service_bus_control: int = 5673
     """The broker's clock and counters."""
+    event_hubs: int = 5674
+    """AMQP of the event stream."""
+    event_hubs_control: int = 5675
+    """Its clock and counters."""
     cosmos: int = 8081
     """The database, its control endpoints included."""
     host: int = 7071

@@ -4,6 +4,7 @@ from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Any, Self
 
+from .brokers import emulator_connection_string
 from .channel import Channel
 from .launcher import Launcher, module
 
@@ -80,10 +81,4 @@ async def start_service_bus(launcher: Launcher, port: int, control_port: int, to
     amqp, control = await launcher.launch("service-bus", command, ANNOUNCEMENT, (port, control_port))
     channel = launcher.channel("service-bus", control)
     await channel.call("GET", "/ready")
-    return ServiceBus(_connection_string(amqp), channel)
-
-
-def _connection_string(amqp_port: int) -> str:
-    # The form that Microsoft's "Test locally by using the Azure Service Bus emulator" gives.
-    key = "SharedAccessKeyName=RootManageSharedAccessKey;SharedAccessKey=SAS_KEY_VALUE"
-    return f"Endpoint=sb://localhost:{amqp_port};{key};UseDevelopmentEmulator=true;"
+    return ServiceBus(emulator_connection_string(amqp), channel)

@@ -10,6 +10,7 @@ import aiohttp
 
 from .azurite import Azurite, start_azurite
 from .cosmos import Cosmos, start_cosmos
+from .event_hubs import EventHubs, start_event_hubs
 from .host import Host, start_host
 from .launcher import ROOT, Launcher
 from .part import Part, PartFailed
@@ -26,6 +27,8 @@ class Services:
 
     service_bus: ServiceBus
     """The broker."""
+    event_hubs: EventHubs
+    """The event stream."""
     cosmos: Cosmos
     """The database."""
     azurite: Azurite | None
@@ -37,6 +40,7 @@ class Services:
         return {
             "FUNCTIONS_WORKER_RUNTIME": "python",
             "ServiceBusConnection": self.service_bus.connection_string,
+            "EventHubConnection": self.event_hubs.connection_string,
             "CosmosConnection": self.cosmos.connection_string,
             **storage,
         }
@@ -57,6 +61,11 @@ class Stack:
     def service_bus(self) -> ServiceBus:
         """The broker."""
         return self.services.service_bus
+
+    @property
+    def event_hubs(self) -> EventHubs:
+        """The event stream."""
+        return self.services.event_hubs
 
     @property
     def cosmos(self) -> Cosmos:
@@ -115,8 +124,10 @@ async def _start_services(launcher: Launcher, ports: Ports, topology: Path, azur
             broker = group.create_task(
                 start_service_bus(launcher, ports.service_bus, ports.service_bus_control, topology)
             )
+            stream = group.create_task(start_event_hubs(launcher, ports.event_hubs, ports.event_hubs_control, topology))
             database = group.create_task(start_cosmos(launcher, ports.cosmos, topology))
             storage = group.create_task(start_azurite(launcher, storage_ports)) if azurite else None
     except ExceptionGroup as failures:
         raise failures.exceptions[0] from None  # the first to fail is the one to mend; the others were called off
-    return Services(broker.result(), database.result(), None if storage is None else storage.result())
+    azurite_part = None if storage is None else storage.result()
+    return Services(broker.result(), stream.result(), database.result(), azurite_part)
