@@ -1,6 +1,6 @@
 """The app settings that our code reads, checked together when the first of them is needed.
 
-What the Functions host reads by itself (`ServiceBusConnection`, `AzureWebJobsStorage`) is the host's to check.
+What the Functions host reads by itself (`ServiceBusConnection`, `EventHubConnection`) is the host's to check.
 """
 
 import base64
@@ -39,8 +39,19 @@ def _is_base64(text: str) -> bool:
         return False
 
 
+def _storage_connection_string(secret: SecretStr) -> SecretStr:
+    text = secret.get_secret_value()
+    parts = {name.strip().casefold(): value for name, _, value in (pair.partition("=") for pair in text.split(";"))}
+    with_key = parts.get("accountname") and _is_base64(parts.get("accountkey", ""))
+    if not with_key and parts.get("usedevelopmentstorage", "").casefold() != "true":
+        raise PydanticCustomError("connection_string", "Expected AccountName=<name>;AccountKey=<key in base64>;")
+    return secret
+
+
 type ConnectionString = Annotated[SecretStr, AfterValidator(_connection_string)]
 type Endpoint = Annotated[str, AfterValidator(_endpoint)]
+type StorageConnectionString = Annotated[SecretStr, AfterValidator(_storage_connection_string)]
+type StorageAccountName = Annotated[str, Field(pattern=r"^[a-z0-9]{3,24}$")]
 
 
 class Settings(BaseModel):
@@ -59,28 +70,54 @@ class Settings(BaseModel):
 
     @classmethod
     def read(cls, environment: Mapping[str, str]) -> Self:
-        """Read and check all settings. Raises `SettingsError` with all faults in one text. Empty counts as absent."""
-        present = {name: value for name, value in environment.items() if value.strip()}
-        faults = _contradictions(present)
-        try:
-            settings = cls.model_validate(present)
-        except ValidationError as error:
-            faults += [
-                f"{fault['loc'][0]}: {fault['msg']}."
-                for fault in error.errors(include_url=False, include_context=False, include_input=False)
-            ]
-        if faults:
-            raise SettingsError(" ".join(faults)) from None
-        return settings
+        """Read and check them. Raises `SettingsError` with all faults in one text. Empty counts as absent."""
+        return _read(cls, environment, "CosmosConnection", "CosmosConnection__accountEndpoint", "a URL")
 
 
-def _contradictions(present: Mapping[str, str]) -> list[str]:
-    """What is wrong between settings that are each right."""
+class StorageSettings(BaseModel):
+    """How to reach the storage account, where events are parked: with a connection string, or by name and identity."""
+
+    model_config = ConfigDict(frozen=True)
+
+    connection_string: StorageConnectionString | None = Field(None, alias="AzureWebJobsStorage")
+    """Name and key; None when an identity is used."""
+    account_name: StorageAccountName | None = Field(None, alias="AzureWebJobsStorage__accountName")
+    """Account without a key; None when a connection string is used."""
+    credential: Literal["managedidentity"] | None = Field(None, alias="AzureWebJobsStorage__credential")
+    """Declares a managed identity, as Functions spells it (Microsoft Learn, "Connections")."""
+    client_id: str | None = Field(None, alias="AzureWebJobsStorage__clientId")
+    """The user-assigned identity; None for the app's own, or for the developer who is signed in."""
+
+    @classmethod
+    def read(cls, environment: Mapping[str, str]) -> Self:
+        """As `Settings.read`."""
+        return _read(cls, environment, "AzureWebJobsStorage", "AzureWebJobsStorage__accountName", "an account's name")
+
+
+def _read[S: BaseModel](
+    cls: type[S], environment: Mapping[str, str], connection: str, keyless: str, expected: str
+) -> S:
+    present = {name: value for name, value in environment.items() if value.strip()}
+    faults = _contradictions(present, connection, keyless, expected)
+    try:
+        settings = cls.model_validate(present)
+    except ValidationError as error:
+        faults += [
+            f"{fault['loc'][0]}: {fault['msg']}."
+            for fault in error.errors(include_url=False, include_context=False, include_input=False)
+        ]
+    if faults:
+        raise SettingsError(" ".join(faults)) from None
+    return settings
+
+
+def _contradictions(present: Mapping[str, str], connection: str, keyless: str, expected: str) -> list[str]:
+    """What is wrong between settings that are each right. `expected`: what the keyless setting is to hold."""
     faults = []
-    if "CosmosConnection" not in present and "CosmosConnection__accountEndpoint" not in present:
-        faults.append("CosmosConnection: Expected a connection string, or a URL in CosmosConnection__accountEndpoint.")
-    if "CosmosConnection" in present and "CosmosConnection__accountEndpoint" in present:
-        faults.append("CosmosConnection, CosmosConnection__accountEndpoint: Expected one of them, not both.")
-    if "CosmosConnection__clientId" in present and "CosmosConnection__credential" not in present:
-        faults.append("CosmosConnection__credential: Expected managedidentity beside CosmosConnection__clientId.")
+    if connection not in present and keyless not in present:
+        faults.append(f"{connection}: Expected a connection string, or {expected} in {keyless}.")
+    if connection in present and keyless in present:
+        faults.append(f"{connection}, {keyless}: Expected one of them, not both.")
+    if f"{connection}__clientId" in present and f"{connection}__credential" not in present:
+        faults.append(f"{connection}__credential: Expected managedidentity beside {connection}__clientId.")
     return faults
