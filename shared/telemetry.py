@@ -12,7 +12,7 @@ from collections.abc import Mapping
 from .idempotency import DeliveryEnded, Event, Rejected, Retrying, SettlementFailed, StoreCall
 
 _logger = logging.getLogger("idempotency")
-_SDK_LOGGERS = ("azure.core", "azure.cosmos", "azure.identity")
+_SDK_LOGGERS = ("azure.core", "azure.cosmos", "azure.data", "azure.identity", "azure.storage")
 
 
 def quiet_sdks() -> None:

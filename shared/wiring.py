@@ -12,13 +12,18 @@ from azure.cosmos.aio import CosmosClient
 
 from . import telemetry
 from .idempotency import CompletedMarkers, EntityAsMarker, IdempotentConsumer, InboxMarker, Store, TransientFailure
+from .parking.storage_account import Clients, KeyedAccount, KeylessAccount, connect
+from .parking.table import TableParkingLot
 from .retail.customers import RegisterCustomer, customer_id_of, register_customer
 from .retail.orders import PlaceOrder, order_id_of, place_order
-from .settings import Settings, SettingsError
+from .retail.stock import StockMovement, record_movement, sku_of
+from .settings import Settings, SettingsError, StorageSettings
 from .stores.cosmos import CosmosStore
 from .stores.cosmos_account import Account, ContainerUnusable, open_client, open_container
 from .stores.late import LateStore
 from .topology import Topology
+from .transports.event_hubs import StreamConsumer
+from .transports.parking import ParkingLot
 from .transports.service_bus import QueueConsumer
 
 TOPOLOGY = Topology.read(Path(__file__).with_name("topology.json"))
@@ -62,6 +67,26 @@ def _consumers(stores: Mapping[str, Store]) -> dict[str, QueueConsumer[Any]]:
     }
 
 
+def _stream_consumers(stores: Mapping[str, Store], parking: ParkingLot) -> dict[str, StreamConsumer[Any]]:
+    movements = TOPOLOGY.event_hub("stock-movements").retention()
+    return {
+        "record_movement": StreamConsumer(
+            "stock-movements",
+            IdempotentConsumer(
+                name="record_movement",
+                parse=StockMovement.from_delivery,
+                partition=sku_of,
+                handler=record_movement,
+                store=stores["stock"],
+                placement=InboxMarker(movements),
+                cache=CompletedMarkers(_REMEMBERED, movements.duration),
+                hook=telemetry.log,
+            ),
+            parking,
+        ),
+    }
+
+
 class App:
     """All parts put together, on one event loop. Nothing is opened, and no setting read, before a message needs it."""
 
@@ -72,10 +97,17 @@ class App:
         self._client: CosmosClient | None = None
         self._stores = {name: LateStore(functools.partial(self._open, name)) for name in TOPOLOGY.containers}
         self._consumers = _consumers(self._stores)
+        parking = TableParkingLot(functools.partial(_storage, environment))
+        self._held.push_async_callback(parking.close)
+        self._stream_consumers = _stream_consumers(self._stores, parking)
 
     def consumer(self, name: str) -> QueueConsumer[Any]:
-        """The consumer declared under a name."""
+        """The consumer of a queue, declared under a name."""
         return self._consumers[name]
+
+    def stream_consumer(self, name: str) -> StreamConsumer[Any]:
+        """The consumer of an event hub, declared under a name."""
+        return self._stream_consumers[name]
 
     async def ailment(self) -> str | None:
         """Why messages cannot be processed now, as the class of what is wrong; None when every store answers."""
@@ -115,6 +147,17 @@ def _account(environment: Mapping[str, str]) -> Account:
     return Account(settings.endpoint or "", client_id=settings.client_id)
 
 
+def _storage(environment: Mapping[str, str]) -> Clients:
+    """Clients of the storage account. What is wrong with the settings is for an operator to mend while events wait."""
+    try:
+        settings = StorageSettings.read(environment)
+    except SettingsError as error:
+        raise TransientFailure(str(error)) from error
+    if settings.connection_string:
+        return connect(KeyedAccount(settings.connection_string.get_secret_value()))
+    return connect(KeylessAccount(settings.account_name or "", client_id=settings.client_id))
+
+
 @functools.cache
 def app() -> App:
     """The worker's one app: a worker has one event loop."""
@@ -123,5 +166,10 @@ def app() -> App:
 
 
 def consumer(name: str) -> QueueConsumer[Any]:
-    """What a trigger hands its messages to."""
+    """What a queue's trigger hands its messages to."""
     return app().consumer(name)
+
+
+def stream_consumer(name: str) -> StreamConsumer[Any]:
+    """What an event hub's trigger hands its events to."""
+    return app().stream_consumer(name)
