@@ -20,7 +20,7 @@ from .errors import HostError
 from .host_json import HostJson
 from .listeners.base import Listener, Surroundings
 from .listeners.http import HttpRoute
-from .listeners.registry import HTTP_TRIGGER, listener_for
+from .listeners.registry import HTTP_TRIGGER, listener_for, rewinds
 from .settlement.registry import SettlementRegistry
 from .settlement.server import SettlementServer
 from .web import FunctionStatus, Status, WebServer, WorkerStatus
@@ -148,7 +148,7 @@ class FunctionsHost:
         listeners = [listener_for(each, surroundings) for each in self._functions if each.trigger_type != HTTP_TRIGGER]
         self._parts.push_async_callback(_stop_all, listeners)
         await asyncio.gather(*(listener.start() for listener in listeners))
-        web.serve(http, self._host_json.route_prefix)
+        web.serve(http, self._host_json.route_prefix, rewinds(listeners))
 
 
 async def _stop_all(listeners: list[Listener]) -> None:

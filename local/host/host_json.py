@@ -2,15 +2,14 @@
 
 import json
 import logging
-import re
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
 from .errors import HostError
-
-_TIMESPAN = re.compile(r"(?:(\d+)\.)?(\d{1,2}):(\d{2}):(\d{2})")
+from .event_hubs_options import EventHubsOptions
+from .timespan import timespan
 
 # .NET's LogLevel names and the Python levels they filter on; None switches everything off.
 _LEVELS = {
@@ -43,6 +42,7 @@ class HostJson:
     """host.json of one app."""
 
     service_bus: ServiceBusOptions = ServiceBusOptions()
+    event_hubs: EventHubsOptions = field(default_factory=EventHubsOptions)
     # `extensions.http.routePrefix`; the empty text means none.
     route_prefix: str = "api"
     # `logging.logLevel.default` as a Python level.
@@ -66,6 +66,7 @@ class HostJson:
         extensions = content.get("extensions", {})
         return HostJson(
             service_bus=_service_bus(extensions.get("serviceBus", {})),
+            event_hubs=EventHubsOptions.read(extensions.get("eventHubs", {})),
             route_prefix=str(extensions.get("http", {}).get("routePrefix", "api")).strip("/"),
             log_level=log_level(content.get("logging", {}).get("logLevel", {}).get("default", "Information")),
         )
@@ -80,18 +81,6 @@ def log_level(name: str) -> int:
         return _LEVELS[name.lower()]
     except KeyError as error:
         raise HostError(f"{name!r} is no log level: use one of {', '.join(_LEVELS)}") from error
-
-
-def timespan(text: str) -> timedelta:
-    """A .NET TimeSpan such as `00:05:00` or `1.00:00:00`.
-
-    Raises HostError for anything else.
-    """
-    match = _TIMESPAN.fullmatch(text)
-    if match is None:
-        raise HostError(f"{text!r} is no time span: write it as hh:mm:ss")
-    days, hours, minutes, seconds = (int(group or 0) for group in match.groups())
-    return timedelta(days=days, hours=hours, minutes=minutes, seconds=seconds)
 
 
 def _service_bus(section: dict[str, Any]) -> ServiceBusOptions:

@@ -1,14 +1,15 @@
 """The host's own HTTP server: the app's HTTP functions, the status page, and the clock that tests advance."""
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass
 from datetime import timedelta
 
 from aiohttp import web
 
 from .clock import Clock
-from .listeners.base import Invoker
+from .errors import HostError
+from .listeners.base import Invoker, Rewind
 from .listeners.http import HttpRoute
 
 
@@ -53,9 +54,11 @@ class WebServer:
         self._status = status
         self._prefix = "/"
         self._routes: list[HttpRoute] = []
+        self._rewinds: Mapping[str, Rewind] = {}
         application = web.Application()
         application.router.add_get("/admin/host/status", self._answer_status)
         application.router.add_post("/_local/clock", self._advance_clock)
+        application.router.add_post("/_local/event-hubs/rewind", self._rewind)
         application.router.add_route("*", "/{path:.*}", self._answer_function)
         self._runner = web.AppRunner(application, access_log=None)
 
@@ -65,9 +68,9 @@ class WebServer:
         await web.TCPSite(self._runner, "127.0.0.1", port).start()
         return f"http://127.0.0.1:{self._runner.addresses[0][1]}"
 
-    def serve(self, routes: list[HttpRoute], prefix: str) -> None:
-        """Begins to answer the app's HTTP functions below the route prefix."""
-        self._routes, self._prefix = routes, f"/{prefix}/" if prefix else "/"
+    def serve(self, routes: list[HttpRoute], prefix: str, rewinds: Mapping[str, Rewind]) -> None:
+        """Begins to answer the app's HTTP functions below the route prefix, and to rewind its Event Hubs functions."""
+        self._routes, self._prefix, self._rewinds = routes, f"/{prefix}/" if prefix else "/", rewinds
 
     async def stop(self) -> None:
         """Stops listening."""
@@ -82,6 +85,22 @@ class WebServer:
         except (ValueError, TypeError, KeyError, json.JSONDecodeError) as error:
             return web.json_response({"error": f'post {{"advance": seconds}}: {error}'}, status=400)
         return web.json_response({"now": self._clock.now().isoformat()})
+
+    async def _rewind(self, request: web.Request) -> web.Response:
+        try:
+            content = await request.json()
+            name, partition, number = (
+                str(content["function"]),
+                str(content["partition"]),
+                int(content["sequence_number"]),
+            )
+            if name not in self._rewinds:
+                raise HostError(f"no function {name} with an Event Hubs trigger")
+            await self._rewinds[name](partition, number)
+        except (ValueError, TypeError, KeyError, HostError) as error:
+            shape = '{"function": name, "partition": id, "sequence_number": the last one not to be read again, or -1}'
+            return web.json_response({"error": f"{error}; post {shape}"}, status=400)
+        return web.json_response({"function": name, "partition": partition, "sequence_number": number})
 
     async def _answer_function(self, request: web.Request) -> web.Response:
         path = request.path

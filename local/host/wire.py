@@ -27,6 +27,12 @@ class TypedData:
     binary: bytes | None = None
     # An HTTP request (in) or response (out).
     http: "HttpData | None" = None
+    # An array of texts (`CollectionString`), inward only; the host leaves out those that are empty.
+    strings: tuple[str, ...] | None = None
+    # An array of bodies (`CollectionBytes`), inward only.
+    binaries: tuple[bytes, ...] | None = None
+    # An array of 64-bit integers (`CollectionSInt64`), inward only.
+    integers: tuple[int, ...] | None = None
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -52,6 +58,40 @@ class HttpData:
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
+class RetryContext:
+    """Which attempt an invocation is (`RetryContext`); all zero for a function without a retry policy."""
+
+    # 0 for the first attempt.
+    retry_count: int = 0
+    # As in the policy; -1 never gives up.
+    max_retry_count: int = 0
+    # How the attempt before this one ended, as the worker worded it.
+    error: str = ""
+    # The worker's text of that traceback.
+    stack_trace: str = ""
+
+
+NO_RETRIES = RetryContext()
+"""The context of an invocation that will not be retried."""
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class RetryPolicy:
+    """What `@app.retry` asks for (`RpcRetryOptions`); times in seconds."""
+
+    # `fixed_delay` or `exponential_backoff`.
+    strategy: str
+    # -1 never gives up.
+    max_retry_count: int
+    # fixed_delay: pause before each retry.
+    delay: float = 0.0
+    # exponential_backoff: pause before the first retry.
+    minimum: float = 0.0
+    # exponential_backoff: the pauses grow up to this one.
+    maximum: float = 0.0
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
 class Invoke:
     """Host to worker: run one function once."""
 
@@ -67,6 +107,8 @@ class Invoke:
     metadata: dict[str, TypedData]
     # W3C trace context of the invocation.
     trace_parent: str
+    # Which attempt this is.
+    retry: RetryContext = NO_RETRIES
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -78,8 +120,8 @@ class Function:
     name: str
     # Decorators as JSON texts, the worker's `raw_bindings`.
     raw_bindings: tuple[str, ...]
-    # True when the app asks for a retry policy (`@app.retry`).
-    has_retry_policy: bool
+    # What `@app.retry` asks for, None without it.
+    retry_policy: RetryPolicy | None
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -128,7 +170,11 @@ class Log:
 type Frame = Invoke | Indexed | IndexingFailed | Result | Log
 
 _CLASSES: dict[str, Any] = {
-    cls.__name__: cls for cls in (TypedData, HttpData, Invoke, Function, Indexed, IndexingFailed, Result, Log)
+    cls.__name__: cls
+    for cls in (
+        *(TypedData, HttpData, RetryContext, RetryPolicy),
+        *(Invoke, Function, Indexed, IndexingFailed, Result, Log),
+    )
 }
 _CLASS_KEY = "$class"
 _BYTES_KEY = "$bytes"

@@ -83,7 +83,12 @@ class WorkerProcess:
         await self._ready.wait()
 
     async def invoke(
-        self, function: wire.Function, parameter: str, value: wire.TypedData, metadata: dict[str, wire.TypedData]
+        self,
+        function: wire.Function,
+        parameter: str,
+        value: wire.TypedData,
+        metadata: dict[str, wire.TypedData],
+        retry: wire.RetryContext = wire.NO_RETRIES,
     ) -> wire.Result:
         """Runs the function once; waits for a worker first when there is none.
 
@@ -97,7 +102,7 @@ class WorkerProcess:
         answer: asyncio.Future[wire.Result] = asyncio.get_running_loop().create_future()
         self._waiting[invocation_id], self._names[invocation_id] = answer, function.name
         try:
-            request = wire.Invoke(invocation_id, function.function_id, parameter, value, metadata, trace_parent)
+            request = wire.Invoke(invocation_id, function.function_id, parameter, value, metadata, trace_parent, retry)
             self._writer.write(wire.pack(request))
             return await answer
         finally:

@@ -1,5 +1,6 @@
 """What every kind of trigger offers the host, and what the host offers it."""
 
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from datetime import timedelta
 from typing import Protocol
@@ -28,9 +29,21 @@ class Invoker(Protocol):
         """Returns once there is a worker to ask."""
 
     async def invoke(
-        self, function: wire.Function, parameter: str, value: wire.TypedData, metadata: dict[str, wire.TypedData]
+        self,
+        function: wire.Function,
+        parameter: str,
+        value: wire.TypedData,
+        metadata: dict[str, wire.TypedData],
+        retry: wire.RetryContext = wire.NO_RETRIES,
     ) -> wire.Result:
-        """Runs a function once. Raises WorkerLost when the worker dies before it has answered."""
+        """Runs a function once; `retry` says which attempt it is.
+
+        Raises WorkerLost when the worker dies before it has answered.
+        """
+
+
+type Rewind = Callable[[str, int], Awaitable[None]]
+"""Sends one partition, by its id, back to a sequence number. Raises HostError when it cannot."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,16 +1,18 @@
 """Which trigger types this host can listen to."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 
 from ..bindings import TriggeredFunction
 from ..errors import HostError
-from .base import Listener, Surroundings
+from .base import Listener, Rewind, Surroundings
+from .event_hubs import EventHubsListener
 from .service_bus import ServiceBusListener
 
 HTTP_TRIGGER = "httpTrigger"
 
 # HTTP is not here: all HTTP functions share the host's one server, see `http.py`.
 _LISTENERS: dict[str, Callable[[TriggeredFunction, Surroundings], Listener]] = {
+    "eventHubTrigger": EventHubsListener,
     "serviceBusTrigger": ServiceBusListener,
 }
 
@@ -29,3 +31,8 @@ def listener_for(function: TriggeredFunction, surroundings: Surroundings) -> Lis
             f"(it can: {known})"
         ) from error
     return make(function, surroundings)
+
+
+def rewinds(listeners: Iterable[Listener]) -> dict[str, Rewind]:
+    """What can be sent back to an earlier event, by the function's name."""
+    return {each.name: each.rewind for each in listeners if isinstance(each, EventHubsListener)}

@@ -28,7 +28,21 @@ def to_library(value: wire.TypedData) -> protos.TypedData:
             params=http.params,
             query=http.query,
         ),
+        collection_string=None if value.strings is None else protos.CollectionString(list(value.strings)),
+        collection_bytes=None if value.binaries is None else protos.CollectionBytes(list(value.binaries)),
+        collection_sint64=None if value.integers is None else protos.CollectionSInt64(list(value.integers)),
     )
+
+
+def retry_policy(options: protos.RpcRetryOptions | None) -> wire.RetryPolicy | None:
+    """What the host process gets to see of `@app.retry`."""
+    if options is None:
+        return None
+    delay, minimum, maximum = (
+        interval.total_seconds() if interval else 0.0
+        for interval in (options.delay_interval, options.minimum_interval, options.maximum_interval)
+    )
+    return wire.RetryPolicy(options.retry_strategy, options.max_retry_count, delay, minimum, maximum)
 
 
 def to_wire(value: protos.TypedData | None) -> wire.TypedData:

@@ -154,6 +154,21 @@ class RpcHttp:
 
 
 @dataclass(slots=True)
+class CollectionString:
+    string: list[str]
+
+
+@dataclass(slots=True)
+class CollectionBytes:
+    bytes: "list[bytes]"
+
+
+@dataclass(slots=True)
+class CollectionSInt64:
+    sint64: list[int]
+
+
+@dataclass(slots=True)
 class TypedData:
     TYPES: ClassVar[dict[str, type | tuple[type, ...]]] = {
         "string": str,
@@ -162,6 +177,9 @@ class TypedData:
         "int": int,
         "double": (int, float),
         "http": RpcHttp,
+        "collection_string": CollectionString,
+        "collection_bytes": CollectionBytes,
+        "collection_sint64": CollectionSInt64,
     }
     string: str | None = None
     json: str | None = None
@@ -169,6 +187,9 @@ class TypedData:
     int: Any = None
     double: float | None = None
     http: RpcHttp | None = None
+    collection_string: CollectionString | None = None
+    collection_bytes: CollectionBytes | None = None
+    collection_sint64: CollectionSInt64 | None = None
 
     def __post_init__(self) -> None:
         for name, expected in self.TYPES.items():

@@ -41,7 +41,11 @@ async def invoke(request: wire.Invoke) -> wire.Result:
         input_data=[protos.ParameterBinding(request.parameter, convert.to_library(request.value))],
         trigger_metadata={name: convert.to_library(value) for name, value in request.metadata.items()},
         trace_context=protos.RpcTraceContext(request.trace_parent, "", {}),
-        retry_context=protos.RetryContext(0, 0, protos.RpcException()),
+        retry_context=protos.RetryContext(
+            request.retry.retry_count,
+            request.retry.max_retry_count,
+            protos.RpcException(request.retry.error, request.retry.stack_trace),
+        ),
     )
     response = await library.invocation_request(_request(SimpleNamespace(invocation_request=message)))
     if response.result.status != protos.StatusResult.Success:
@@ -71,6 +75,5 @@ def _failure(result: protos.StatusResult) -> wire.IndexingFailed:
 
 
 def _function(metadata: protos.RpcFunctionMetadata) -> wire.Function:
-    return wire.Function(
-        metadata.function_id, metadata.name, tuple(metadata.raw_bindings), metadata.retry_options is not None
-    )
+    policy = convert.retry_policy(metadata.retry_options)
+    return wire.Function(metadata.function_id, metadata.name, tuple(metadata.raw_bindings), policy)

@@ -65,9 +65,8 @@ async def test_the_workers_own_checks_are_applied(make_app: Callable[[str], Path
     [
         ('@app.timer_trigger("t", "0 * * * * *")\nasync def tick(t: func.TimerRequest) -> None: ...', "tick.*timer"),
         (
-            '@app.event_hub_message_trigger("e", event_hub_name="h", connection="C")\n'
-            "async def hear(e: func.EventHubEvent) -> None: ...",
-            "hear.*eventHubTrigger",
+            '@app.queue_trigger("m", queue_name="q", connection="C")\nasync def hear(m: func.QueueMessage) -> None: ...',
+            "hear.*queueTrigger",
         ),
         (
             '@app.service_bus_queue_trigger("m", queue_name="q", connection="C", is_sessions_enabled=True)\n'
