@@ -68,14 +68,20 @@ def _metrics(state: PartitionState, now_ms: int) -> dict[Symbol, object]:
 
 def _publication(entries: list[bytes], envelope: Mapping[Any, Any]) -> Publication:
     contents = [Message.parse(entry) for entry in entries]
-    keys = {annotations.get(PARTITION_KEY) for annotations in (envelope, *(each.annotations for each in contents))}
+    keys = {_partition_key(annotations) for annotations in (envelope, *(each.annotations for each in contents))}
     keys.discard(None)
     if len(keys) > 1:
         raise InvalidRequest("All events of a batch must have the same partition key.")
-    key = next(iter(keys), None)
-    if key is not None and not isinstance(key, str):
+    return Publication(contents, [len(entry) for entry in entries], next(iter(keys), None))
+
+
+def _partition_key(annotations: Mapping[Any, Any]) -> str | None:
+    key = annotations.get(PARTITION_KEY)
+    if key is None:
+        return None
+    if not isinstance(key, str):
         raise InvalidRequest("A partition key must be a string.")
-    if key is not None and len(key) > MAX_PARTITION_KEY_LENGTH:
+    if len(key) > MAX_PARTITION_KEY_LENGTH:
         text = f"The partition key has {len(key)} characters; {MAX_PARTITION_KEY_LENGTH} are allowed."
         raise InvalidRequest(text, MicrosoftCondition.ARGUMENT_OUT_OF_RANGE)
-    return Publication(contents, [len(entry) for entry in entries], None if key is None else str(key))
+    return str(key)

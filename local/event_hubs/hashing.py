@@ -17,11 +17,15 @@ FINAL_ROTATIONS = (14, 11, 25, 16, 4, 14, 24)
 
 def partition_of(key: str, partition_count: int) -> int:
     """The index of the partition that events with this key go to."""
+    # The remainder truncates towards zero, as in C#: -5 by 4 is -1, and the partition is 1.
+    return abs(key_hash(key)) % partition_count
+
+
+def key_hash(key: str) -> int:
+    """The signed 16-bit hash of a partition key."""
     first, second = lookup3(key.encode())
     low = (first ^ second) & 0xFFFF
-    signed = low - 0x10000 if low & 0x8000 else low
-    # The remainder truncates towards zero, as in C#: -5 by 4 is -1, and the partition is 1.
-    return abs(signed) % partition_count
+    return low - 0x10000 if low & 0x8000 else low
 
 
 def lookup3(data: bytes) -> tuple[int, int]:
