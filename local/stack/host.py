@@ -80,6 +80,15 @@ class Host:
         except TimeoutError as error:
             raise ControlFailed(f"host does not run after {seconds:.0f} s: {status}") from error
 
+    async def rewind(self, function: str, partition: str, sequence_number: int) -> None:
+        """Let an Event Hubs function read a partition again from behind this event, -1 for all of it.
+
+        What the function has in hand then may end first. Raises ControlFailed when this host does not read the
+        partition now.
+        """
+        where = {"function": function, "partition": partition, "sequence_number": sequence_number}
+        await self.channel.call("POST", "/_local/event-hubs/rewind", where)
+
 
 async def start_host(launcher: Launcher, port: int, app: Path, settings: Mapping[str, str]) -> Host:
     """Start the host on an app folder with these app settings. Raises PartFailed, ControlFailed."""
