@@ -1,11 +1,12 @@
 """Triggers only: bind, hand over, return. What happens to a message is declared in shared/wiring.py."""
 
 import json
+import typing
 
 import azure.functions as func
 
 from shared import wiring
-from shared.transports import service_bus
+from shared.transports import event_hubs, service_bus
 from shared.transports.settlement import Settlement
 
 app = func.FunctionApp()
@@ -34,6 +35,26 @@ async def place_order(message: func.ServiceBusMessage, settlement: Settlement) -
 )
 async def register_customer(message: func.ServiceBusMessage, settlement: Settlement) -> None:
     await service_bus.consume(wiring.consumer("register_customer"), message, settlement)
+
+
+# retry: without it the checkpoint passes a batch that failed. It never gives up, for only an outage or a bug makes the
+# function fail: a short one costs a second, and the end of a long one is noticed within a minute.
+# typing.List: the worker does not take list[...] for a batch.
+
+
+@app.event_hub_message_trigger(
+    arg_name="events",
+    event_hub_name="stock-movements",
+    connection="EventHubConnection",
+    consumer_group="$Default",
+    cardinality=func.Cardinality.MANY,
+    data_type=func.DataType.BINARY,
+)
+@app.retry(
+    strategy="exponential_backoff", max_retry_count="-1", minimum_interval="00:00:01", maximum_interval="00:01:00"
+)
+async def record_movement(events: typing.List[func.EventHubEvent], context: func.Context) -> None:  # noqa: UP006
+    await event_hubs.consume(wiring.stream_consumer("record_movement"), events, context)
 
 
 @app.route(route="health", trigger_arg_name="request", methods=["GET"], auth_level=func.AuthLevel.ANONYMOUS)

@@ -41,26 +41,27 @@ async def worker(*arguments: str) -> Any:
 
 
 @pytest.fixture(scope="module")
-def functions() -> dict[str, list[dict[str, Any]]]:
-    """Every function's bindings, as the worker indexed them."""
+def report() -> dict[str, Any]:
+    """What the worker indexed."""
     report = asyncio.run(worker())
     assert "error" not in report, report
+    return dict(report)
+
+
+@pytest.fixture(scope="module")
+def functions(report: dict[str, Any]) -> dict[str, list[dict[str, Any]]]:
+    """Every function's bindings."""
     return dict(report["functions"])
 
 
-def triggers(functions: dict[str, list[dict[str, Any]]]) -> dict[str, dict[str, Any]]:
-    """The Service Bus triggers by function."""
-    return {
-        name: binding
-        for name, bindings in functions.items()
-        for binding in bindings
-        if binding["type"] == "serviceBusTrigger"
-    }
+def triggers(functions: dict[str, list[dict[str, Any]]], kind: str = "serviceBusTrigger") -> dict[str, dict[str, Any]]:
+    """The triggers of a kind by function."""
+    return {name: binding for name, bindings in functions.items() for binding in bindings if binding["type"] == kind}
 
 
 def test_the_app_is_indexed_without_any_setting(functions: dict[str, list[dict[str, Any]]]) -> None:
     """A setting that is read on import would hide every function behind "No functions found"."""
-    assert set(functions) == {"place_order", "register_customer", "health"}
+    assert set(functions) == {"place_order", "register_customer", "record_movement", "health"}
 
 
 def test_triggers_read_the_queues_of_the_topology(functions: dict[str, list[dict[str, Any]]]) -> None:
@@ -80,6 +81,42 @@ def test_the_host_does_not_complete_either() -> None:
     """host.json says the same as the triggers, for whoever adds one."""
     options = json.loads((ROOT / "host.json").read_text())["extensions"]["serviceBus"]
     assert options["autoCompleteMessages"] is False
+
+
+def test_streams_are_read_as_the_topology_says(functions: dict[str, list[dict[str, Any]]]) -> None:
+    """Each hub through a consumer group that is deployed, in batches, with bodies as bytes."""
+    hubs = TOPOLOGY["eventHubs"]
+    read = triggers(functions, "eventHubTrigger").values()
+    assert sorted(trigger["eventHubName"] for trigger in read) == sorted(hubs)
+    for trigger in read:
+        assert trigger["consumerGroup"] in hubs[trigger["eventHubName"]]["consumerGroups"]
+        assert (trigger["cardinality"], trigger["dataType"]) == ("MANY", "BINARY")
+        assert trigger["connection"] == "EventHubConnection"
+
+
+def test_no_stream_gives_up_on_a_batch(report: dict[str, Any], functions: dict[str, list[dict[str, Any]]]) -> None:
+    """A checkpoint passes a batch that fails without a retry policy, or after its last retry."""
+    assert set(report["retries"]) == set(triggers(functions, "eventHubTrigger"))
+    for policy in report["retries"].values():
+        assert (policy["strategy"], policy["max_retry_count"]) == ("exponential_backoff", -1)
+        assert (policy["minimum"], policy["maximum"]) == (1, 60)
+
+
+def test_the_host_reads_streams_from_their_start_in_batches_that_a_store_can_look_up() -> None:
+    """At most as many events as one request finds markers for; each batch is checkpointed; and what was sent before the
+    first start is read too."""
+    options = json.loads((ROOT / "host.json").read_text())["extensions"]["eventHubs"]
+    assert options["maxEventBatchSize"] <= 100
+    assert options["batchCheckpointFrequency"] == 1
+    assert options["initialOffsetOptions"] == {"type": "fromStart"}
+
+
+async def test_a_batch_whose_poison_cannot_be_parked_fails() -> None:
+    """Through the real worker library, without any setting: the event is rejected, parking is an outage, and the
+    invocation fails instead of letting the checkpoint pass."""
+    report = await worker("--invoke", "record_movement")
+    assert "TransientFailure" in report["failure"]
+    assert "AzureWebJobsStorage" in report["failure"]
 
 
 def test_health_is_open_to_whoever_asks(functions: dict[str, list[dict[str, Any]]]) -> None:
@@ -119,6 +156,7 @@ def test_triggers_hand_over_to_wiring() -> None:
     }
     assert imported <= {
         "shared.wiring",
+        "shared.transports.event_hubs",
         "shared.transports.service_bus",
         "shared.transports.settlement.Settlement",
     }
