@@ -2,11 +2,12 @@
 
 import pytest
 
-from shared.settings import Settings, SettingsError
+from shared.settings import Settings, SettingsError, StorageSettings
 
 KEY = "c2VjcmV0LWtleQ=="
 CONNECTION = f"AccountEndpoint=http://127.0.0.1:8081/;AccountKey={KEY};"
 URL = "https://shop.documents.azure.com:443/"
+STORAGE = f"DefaultEndpointsProtocol=https;AccountName=shop;AccountKey={KEY};EndpointSuffix=core.windows.net"
 
 
 def test_a_connection_string_is_enough() -> None:
@@ -80,3 +81,43 @@ def test_no_secret_is_told(connection: str) -> None:
 def test_settings_do_not_show_the_key() -> None:
     """Not when they are printed either."""
     assert KEY not in repr(Settings.read({"CosmosConnection": CONNECTION}))
+
+
+@pytest.mark.parametrize("text", [STORAGE, "UseDevelopmentStorage=true", "usedevelopmentstorage=TRUE;"])
+def test_storage_is_reached_with_a_connection_string(text: str) -> None:
+    """The account's own, or the emulator's short one. The database's settings are no matter here."""
+    settings = StorageSettings.read({"AzureWebJobsStorage": text})
+    assert settings.connection_string is not None
+    assert settings.connection_string.get_secret_value() == text
+
+
+def test_storage_is_reached_without_a_key() -> None:
+    """By the account's name and an identity, as Functions spells it."""
+    settings = StorageSettings.read(
+        {
+            "AzureWebJobsStorage__accountName": "shop",
+            "AzureWebJobsStorage__credential": "managedidentity",
+            "AzureWebJobsStorage__clientId": "11111111-2222-3333-4444-555555555555",
+        }
+    )
+    assert (settings.connection_string, settings.account_name) == (None, "shop")
+    assert settings.client_id == "11111111-2222-3333-4444-555555555555"
+
+
+@pytest.mark.parametrize(
+    ("environment", "told"),
+    [
+        ({}, "AzureWebJobsStorage: Expected a connection string, or an account's name in"),
+        ({"AzureWebJobsStorage": STORAGE, "AzureWebJobsStorage__accountName": "shop"}, "one of them, not both"),
+        ({"AzureWebJobsStorage": "hunter2"}, "AzureWebJobsStorage: Expected AccountName=<name>"),
+        ({"AzureWebJobsStorage": "AccountName=shop;AccountKey=hunter2!"}, "AccountKey=<key in base64>"),
+        ({"AzureWebJobsStorage__accountName": "hunter2.blob.core.windows.net"}, "AzureWebJobsStorage__accountName: "),
+        ({"AzureWebJobsStorage__accountName": "shop", "AzureWebJobsStorage__clientId": "hunter2"}, "__credential: "),
+    ],
+)
+def test_what_is_wrong_with_storage_is_told_without_values(environment: dict[str, str], told: str) -> None:
+    """Which setting, and what is expected of it."""
+    with pytest.raises(SettingsError) as fault:
+        StorageSettings.read(environment)
+    assert told in str(fault.value)
+    assert "hunter2" not in str(fault.value)

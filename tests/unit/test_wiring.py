@@ -1,6 +1,7 @@
 """The parts put together, over the stand-in for Cosmos DB and the real SDK."""
 
 import json
+from collections import Counter
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
@@ -9,8 +10,10 @@ import pytest
 
 from local.cosmos import Cosmos
 from shared.idempotency import Duplicate, Processed, TransientFailure
+from shared.transports import event_hubs
 from shared.wiring import TOPOLOGY, App
 from tests import examples
+from tests.event_batches import Sent, batch, context, movement
 
 TOPOLOGY_FILE = Path(__file__).parents[2] / "shared" / "topology.json"
 
@@ -49,6 +52,43 @@ async def test_every_consumer_reads_a_queue_of_the_topology(cosmos: Cosmos) -> N
     for name in ("place_order", "register_customer"):
         assert TOPOLOGY.queue(app.consumer(name).queue)
         assert app.consumer(name).consumer.name == name
+
+
+async def test_every_stream_consumer_reads_a_hub_of_the_topology() -> None:
+    """The name in the key is the hub's, and its markers outlive every reading of an event."""
+    subscribed = App({}).stream_consumer("record_movement")
+    assert (subscribed.hub, subscribed.consumer.name) == ("stock-movements", "record_movement")
+    assert TOPOLOGY.event_hub(subscribed.hub).retention() == subscribed.consumer.placement.retention
+    assert not subscribed.keyless
+
+
+async def test_a_batch_of_movements_is_one_commit_an_article(cosmos: Cosmos) -> None:
+    """Whatever the batch's size; what another worker committed is found in one request an article."""
+    sent = [movement(f"{sku}-{n}", sku, quantity=1) for n in range(10) for sku in ("sku-1", "sku-2")]
+    for retry, expected in ((0, {"Read": 2, "Batch": 2}), (1, {"Query": 2})):
+        async with started({"CosmosConnection": cosmos.connection_string}) as app:
+            movements = app.stream_consumer("record_movement")
+            # The SDK learns the container's layout from its first requests.
+            await event_hubs.consume(movements, batch(movement(f"first-{retry}", "sku-9")), context(retry))
+            cosmos.requests.clear()
+            await event_hubs.consume(movements, batch(*sent), context(retry))
+            assert Counter(entry.operation for entry in cosmos.requests.entries()) == expected
+            level = await movements.consumer.store.read("sku-2", "level")
+            assert level is not None
+            assert (level.body["sum"], level.body["count"]) == ("10", 10)
+
+
+@pytest.mark.parametrize("storage", [None, "hunter2", "AccountName=shop"])
+async def test_parking_without_its_setting_is_an_outage(cosmos: Cosmos, storage: str | None) -> None:
+    """The batch comes again until somebody mends the setting; the good events in it are done."""
+    environment = {"CosmosConnection": cosmos.connection_string}
+    if storage:
+        environment["AzureWebJobsStorage"] = storage
+    async with started(environment) as app:
+        subscribed = app.stream_consumer("record_movement")
+        with pytest.raises(TransientFailure, match="AzureWebJobsStorage"):
+            await event_hubs.consume(subscribed, batch(Sent(key="sku-1"), movement()), context())
+        assert await subscribed.consumer.store.read("sku-1", "level")
 
 
 async def test_containers_are_checked_once_and_new_messages_cost_one_request(cosmos: Cosmos) -> None:
