@@ -8,13 +8,14 @@ import pytest_asyncio
 from local.stack import Stack
 
 from .desk import Desk
+from .stream import Stream
 
 
 @pytest_asyncio.fixture(scope="session", loop_scope="session")
 async def stack(tmp_path_factory) -> AsyncIterator[Stack]:
     """Broker, database and host with the app, as child processes."""
     logs: Path = tmp_path_factory.mktemp("logs")
-    async with Stack.running(logs=logs) as running:
+    async with Stack.running(azurite=True, logs=logs) as running:
         yield running
 
 
@@ -32,3 +33,10 @@ async def desk(open_desk: Desk) -> AsyncIterator[Desk]:
     await open_desk.stack.cosmos.clear_faults()
     await open_desk.stack.cosmos.release()
     await open_desk.until_empty()
+
+
+@pytest_asyncio.fixture(scope="session", loop_scope="session")
+async def stream(open_desk: Desk) -> AsyncIterator[Stream]:
+    """Connections to the hub and to storage that all tests use."""
+    async with Stream.at(open_desk) as stream:
+        yield stream
