@@ -98,9 +98,13 @@ def test_store_calls_are_for_looking_closely(caplog: pytest.LogCaptureFixture) -
     assert (fields["operation"], fields["status"], fields["requestCharge"]) == ("commit", 200, 23.1)
 
 
-def test_sdks_do_not_log_each_request() -> None:
+@pytest.mark.parametrize(
+    "name",
+    ["azure.cosmos._cosmos_http_logging_policy", "azure.data.tables._policies", "azure.storage.blob._shared.policies"],
+)
+def test_sdks_do_not_log_each_request(name: str) -> None:
     """Two records with all headers for every request would bury everything else; their warnings stay."""
     telemetry.quiet_sdks()
-    sdk = logging.getLogger("azure.cosmos._cosmos_http_logging_policy")
+    sdk = logging.getLogger(name)
     assert not sdk.isEnabledFor(logging.INFO)
     assert sdk.isEnabledFor(logging.WARNING)
