@@ -6,6 +6,11 @@ from pathlib import Path
 
 from local.service_bus.topology import parse_topology
 
+HUB = "stock-movements"
+"""The event hub of the stream."""
+STOCK = "stock"
+"""The container that its events write to."""
+
 
 @dataclass(frozen=True, slots=True)
 class Topology:
@@ -21,6 +26,11 @@ class Topology:
     """Name."""
     partition_fields: dict[str, str]
     """By container name: the document's member that is the partition key."""
+
+    @property
+    def message_containers(self) -> tuple[str, ...]:
+        """All but the stream's: what is in them came through queues."""
+        return tuple(name for name in self.partition_fields if name != STOCK)
 
 
 def read_topology(path: Path) -> Topology:

@@ -7,7 +7,10 @@ import pytest
 from local.demo.__main__ import main
 
 
-@pytest.mark.parametrize("arguments", [["--orders", "0"], ["--duplicates", "1.5"], ["--orders", "3", "--crashes", "4"]])
+@pytest.mark.parametrize(
+    "arguments",
+    [["--orders", "0"], ["--duplicates", "1.5"], ["--orders", "3", "--crashes", "4"], ["--events", "-1"]],
+)
 def test_arguments_that_make_no_sense_are_refused(
     arguments: list[str], monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

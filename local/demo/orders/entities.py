@@ -1,9 +1,11 @@
 """What a shop's systems say: orders and customers, their messages, and the documents that have to come of them."""
 
-import json
 from dataclasses import dataclass
 from random import Random
 from typing import Any
+
+from ..documents import Effect
+from ..producers import MOMENT
 
 PRICES = {
     "tea-250": "4.90",
@@ -17,20 +19,6 @@ PRICES = {
 
 LARGEST_ORDER_LINES = 4
 LARGEST_QUANTITY = 5
-PLACED_AT = "2026-01-31T12:00:00Z"
-"""One moment for all: the same seed has to give the same bytes."""
-
-
-@dataclass(frozen=True, slots=True, order=True)
-class Effect:
-    """One document that a message has to cause, by what it says and not by its id."""
-
-    kind: str
-    """The document's type: order, order-line, customer or marker."""
-    partition: str
-    """The value of its partition key."""
-    content: str
-    """What the message asked for, as far as a wrong document would differ."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,7 +57,7 @@ class Order:
             "customerId": self.customer_id,
             "currency": "EUR",
             "lines": [line.as_json() for line in self.lines],
-            "placedAt": PLACED_AT,
+            "placedAt": MOMENT,
         }
 
     def effects(self) -> list[Effect]:
@@ -101,7 +89,7 @@ class Customer:
     def as_json(self) -> dict[str, Any]:
         """The message's body."""
         name = f"Customer {self.customer_id}"
-        return {"customerId": self.customer_id, "name": name, "email": self.email, "registeredAt": PLACED_AT}
+        return {"customerId": self.customer_id, "name": name, "email": self.email, "registeredAt": MOMENT}
 
     def effects(self) -> list[Effect]:
         """The one document that has to stand in the customer's partition, marker included."""
@@ -123,13 +111,3 @@ def draw_order(number: int, customers: int, random: Random) -> Order:
     skus = random.sample(sorted(PRICES), random.randint(1, LARGEST_ORDER_LINES))
     lines = tuple(Line(sku, random.randint(1, LARGEST_QUANTITY)) for sku in skus)
     return Order(str(number), f"C-{random.randint(1, customers)}", lines)
-
-
-def body(document: dict[str, Any]) -> bytes:
-    """As most senders write JSON."""
-    return json.dumps(document).encode()
-
-
-def body_written_anew(document: dict[str, Any]) -> bytes:
-    """The same content in other bytes, as a sender's later version may write it: other order, no blanks."""
-    return json.dumps(dict(sorted(document.items(), reverse=True)), separators=(",", ":")).encode()

@@ -1,29 +1,17 @@
 """The ledger: what was found in the broker and the database, held against what the plan says has to be there."""
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
-from typing import Any
+from collections.abc import Sequence
+from dataclasses import dataclass
 
 from local.stack import QueueStatistics, RequestRecord
 
+from ..documents import Document, Effect, by_kind, marker_effects
+from ..report import Row
 from .plan import REJECTIONS, Fate, Plan
-from .retail import Effect
 
 ONE_ROUND_TRIP = 1.0
 """A first delivery commits without reading first."""
-
-
-@dataclass(frozen=True, slots=True)
-class Document:
-    """A document as it was found."""
-
-    container: str
-    """Where."""
-    partition: str
-    """The value of its partition key."""
-    content: Mapping[str, Any]
-    """All of it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,14 +23,14 @@ class Evidence:
     dead_letter_reasons: Counter[str]
     """Of the messages in the dead-letter queues."""
     documents: Sequence[Document]
-    """All documents of all containers."""
+    """All documents of the containers that messages write to."""
     requests: Sequence[RequestRecord]
     """What the database was asked, in order within a container."""
 
 
 @dataclass(frozen=True, slots=True)
 class Ledger:
-    """The result of a run; the fields are the keys of ledger.json."""
+    """The result of a run; the fields are keys of ledger.json."""
 
     sent: int
     """Messages that the broker was given."""
@@ -69,10 +57,6 @@ class Ledger:
     store_round_trips_per_new_message: float
     """Database requests for a message handled at its first delivery, up to its commit; 1.0 is the least possible."""
 
-    def as_json(self) -> dict[str, Any]:
-        """As written to ledger.json."""
-        return asdict(self)
-
 
 def reckon(plan: Plan, evidence: Evidence) -> Ledger:
     """Draw the balance."""
@@ -87,39 +71,30 @@ def reckon(plan: Plan, evidence: Evidence) -> Ledger:
         processed=processed,
         duplicates=sum(queue.completed for queue in evidence.queues) - processed,
         dead_lettered=dict(sorted(evidence.dead_letter_reasons.items())),
-        documents=_by_kind(found),
-        expected=_by_kind(expected),
+        documents=by_kind(found),
+        expected=by_kind(expected),
         lost=(expected - found).total(),
         doubled=(found - expected).total(),
         store_round_trips_per_new_message=_round_trips(evidence),
     )
 
 
-def rows(plan: Plan, ledger: Ledger) -> list[tuple[str, float, float | None]]:
-    """The ledger as (what, found, expected) in reading order; nothing is expected of the number of deliveries."""
+def rows(plan: Plan, ledger: Ledger) -> list[Row]:
+    """The ledger in reading order; nothing is expected of the number of deliveries."""
     fates = plan.fates()
     reasons = sorted({*ledger.dead_lettered, *(fate for fate in REJECTIONS if fates[fate])})
     kinds = sorted({*ledger.documents, *ledger.expected})
     return [
-        ("messages sent", ledger.sent, fates.total()),
-        ("dropped by the broker", ledger.dropped_by_broker, fates[Fate.DROPPED]),
-        ("deliveries", ledger.deliveries, None),
-        ("processed", ledger.processed, fates[Fate.PROCESSED]),
-        ("duplicates absorbed", ledger.duplicates, fates[Fate.ABSORBED]),
-        *((f"dead-lettered {each}", ledger.dead_lettered.get(each, 0), _planned(fates, each)) for each in reasons),
-        *((f"documents {each}", ledger.documents.get(each, 0), ledger.expected.get(each, 0)) for each in kinds),
-        ("lost", ledger.lost, 0),
-        ("doubled", ledger.doubled, 0),
-        ("store round trips per new message", ledger.store_round_trips_per_new_message, ONE_ROUND_TRIP),
-    ]
-
-
-def differences(plan: Plan, ledger: Ledger) -> list[str]:
-    """What is not as it has to be, one sentence each; empty when all is well."""
-    return [
-        f"{what}: {found:g} found, {expected:g} expected"
-        for what, found, expected in rows(plan, ledger)
-        if expected is not None and found != expected
+        Row("messages sent", ledger.sent, fates.total()),
+        Row("dropped by the broker", ledger.dropped_by_broker, fates[Fate.DROPPED]),
+        Row("deliveries", ledger.deliveries, None),
+        Row("processed", ledger.processed, fates[Fate.PROCESSED]),
+        Row("duplicates absorbed", ledger.duplicates, fates[Fate.ABSORBED]),
+        *(Row(f"dead-lettered {each}", ledger.dead_lettered.get(each, 0), _planned(fates, each)) for each in reasons),
+        *(Row(f"documents {each}", ledger.documents.get(each, 0), ledger.expected.get(each, 0)) for each in kinds),
+        Row("lost", ledger.lost, 0),
+        Row("doubled", ledger.doubled, 0),
+        Row("store round trips per new message", ledger.store_round_trips_per_new_message, ONE_ROUND_TRIP),
     ]
 
 
@@ -140,20 +115,11 @@ def effects_of(document: Document) -> list[Effect]:
             effects = [Effect(kind, document.partition, str(content.get("email")))]
         case _:
             effects = [Effect(kind, document.partition, "")]
-    if marker := content.get("marker"):
-        effects.append(Effect("marker", document.partition, str(marker["messageId"])))
-    return effects
+    return [*effects, *marker_effects(document)]
 
 
 def _planned(fates: Counter[Fate], reason: str) -> int:
     return fates[Fate(reason)] if reason in REJECTIONS else 0
-
-
-def _by_kind(effects: Counter[Effect]) -> dict[str, int]:
-    kinds: Counter[str] = Counter()
-    for effect, count in effects.items():
-        kinds[effect.kind] += count
-    return dict(sorted(kinds.items()))
 
 
 def _round_trips(evidence: Evidence) -> float:

@@ -4,15 +4,14 @@ import asyncio
 from collections import Counter
 from collections.abc import AsyncIterator
 
-from azure.core.pipeline.transport import AioHttpTransport
-from azure.cosmos.aio import CosmosClient
 from azure.servicebus import ServiceBusReceivedMessage, ServiceBusSubQueue
 from azure.servicebus.aio import ServiceBusClient
 
-from local.stack import EMULATOR_KEY, Stack
+from local.stack import Stack
 
-from .ledger import Document, Evidence
-from .topology import Topology
+from ..database import read_documents
+from ..topology import Topology
+from .ledger import Evidence
 
 READ_SECONDS = 60.0
 """For all that is read; a second is usual."""
@@ -23,13 +22,14 @@ PEEKED_AT_ONCE = 100
 
 async def gather_evidence(stack: Stack, topology: Topology) -> Evidence:
     """Read everything. Raises TimeoutError, and what the SDKs and control clients raise."""
+    containers = topology.message_containers
     async with asyncio.timeout(READ_SECONDS):
         statistics = await stack.service_bus.statistics()
         return Evidence(
             queues=tuple(statistics.values()),
             dead_letter_reasons=await _dead_letter_reasons(stack, topology),
-            documents=await _documents(stack, topology),
-            requests=[r for container in topology.partition_fields for r in await stack.cosmos.requests(container)],
+            documents=await read_documents(stack, topology, containers),
+            requests=[request for container in containers for request in await stack.cosmos.requests(container)],
         )
 
 
@@ -51,15 +51,3 @@ async def _peek_all(client: ServiceBusClient, queue: str) -> AsyncIterator[Servi
             for message in page:
                 yield message
                 following = (message.sequence_number or 0) + 1
-
-
-async def _documents(stack: Stack, topology: Topology) -> list[Document]:
-    # The developer's proxy settings are not for an address on this machine.
-    transport = AioHttpTransport(use_env_settings=False)
-    async with CosmosClient(stack.cosmos.endpoint, EMULATOR_KEY, transport=transport) as client:
-        database = client.get_database_client(topology.database)
-        return [
-            Document(container, str(content.get(field)), content)
-            for container, field in topology.partition_fields.items()
-            async for content in database.get_container_client(container).query_items("SELECT * FROM c")
-        ]

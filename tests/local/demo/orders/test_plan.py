@@ -1,10 +1,11 @@
-"""The plan: what is sent follows from the seed, and everything promised about it holds for any size."""
+"""The plan of orders: what is sent follows from the seed, and everything promised about it holds for any size."""
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from local.demo.plan import FEW_REUSED_IDS, UNSTABLE_IDS, Fate, Plan, draw
+from local.demo.orders.plan import FEW_REUSED_IDS, Fate, Plan, draw
+from local.demo.producers import UNSTABLE_IDS
 
 sizes = st.fixed_dictionaries(
     {

@@ -6,17 +6,16 @@ from dataclasses import dataclass
 from enum import StrEnum
 from itertools import chain
 from random import Random
-from typing import Literal
 
-from .retail import Customer, Effect, Entity, Order, body, body_written_anew, draw_order
+from ..crash import MOMENTS, Moment
+from ..documents import Effect
+from ..producers import UNSTABLE_IDS, body, body_cut_off, body_written_anew
+from .entities import Customer, Entity, Order, draw_order
 
 FIRST_ORDER = 1001
 ORDERS_PER_CUSTOMER = 10
 FEW_REUSED_IDS = 4
 """Ids that come again with other content: enough to hit both queues with most seeds."""
-
-UNSTABLE_IDS = ("null", "None", "00000000-0000-0000-0000-000000000000")
-"""What Python programs send when they have no id: JSON null as text, None as text, an empty GUID."""
 
 
 class Fate(StrEnum):
@@ -54,8 +53,8 @@ class Crash:
 
     at: int
     """Before which message of the wave the trap is laid: the next commit springs it."""
-    moment: Literal["before", "after"]
-    """Whether the database has carried out the commit when the worker dies."""
+    moment: Moment
+    """Before or after that commit is carried out."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,6 +113,18 @@ def draw(*, orders: int, duplicates: float, crashes: int, seed: int) -> Plan:
     return Plan(waves, late_messages, Counter(chain.from_iterable(entity.effects() for entity in entities)))
 
 
+def outlook(plan: Plan) -> str:
+    """What is going to happen, in a sentence."""
+    fates = plan.fates()
+    soon, late = fates[Fate.DROPPED], fates[Fate.ABSORBED]
+    refused = fates.total() - soon - late - fates[Fate.PROCESSED]
+    crashes = sum(wave.crash is not None for wave in plan.waves)
+    return (
+        f"{fates[Fate.PROCESSED]} orders and customers; {soon} sent again at once, {late} after the broker forgot them;"
+        f" {refused} messages that must be refused; {crashes} crashes."
+    )
+
+
 def _waves(entities: Sequence[Entity], copied: set[Entity], crashes: int, random: Random) -> list[Wave]:
     count = crashes + 1
     odd = _odd_messages(FIRST_ORDER + len(entities), random)
@@ -127,7 +138,7 @@ def _waves(entities: Sequence[Entity], copied: set[Entity], crashes: int, random
                 behind = messages.index(_first(entity)) + 1
                 messages.insert(random.randint(behind, len(messages)), _first(entity, Fate.DROPPED))
         trap = messages.index(_first(random.choice(originals)))  # a message that surely commits
-        waves.append(Wave(messages, Crash(trap, ("before", "after")[n % 2]) if n < crashes else None))
+        waves.append(Wave(messages, Crash(trap, MOMENTS[n % len(MOMENTS)]) if n < crashes else None))
     return waves
 
 
@@ -155,7 +166,7 @@ def _odd_messages(first_unused: int, random: Random) -> list[Message]:
     no_price = unpriced.as_json()
     del no_price["lines"][0]["unitPrice"]
     return [
-        Message("orders", cut.message_id, body(cut.as_json())[:-10], Fate.MALFORMED),
+        Message("orders", cut.message_id, body_cut_off(cut.as_json()), Fate.MALFORMED),
         Message("orders", unpriced.message_id, body(no_price), Fate.MALFORMED),
         Message("customers", "C-without-email", body({"customerId": "C-without-email"}), Fate.MALFORMED),
         Message("orders", mixed_up.message_id, body(unknown.as_json()), Fate.IDENTITY_MISMATCH),
