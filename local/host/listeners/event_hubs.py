@@ -14,7 +14,7 @@ from azure.eventhub import CloseReason, EventData
 from azure.eventhub.aio import EventHubConsumerClient, PartitionContext
 
 from ..bindings import TriggeredFunction
-from ..errors import HostError
+from ..errors import HostError, WorkerLost
 from .base import Surroundings
 from .event_hubs_connection import STORAGE_DEADLINE, Checkpoints, connected, create_container, opened_checkpoints
 from .event_hubs_partition import BEFORE_FIRST, Partition, Subscription
@@ -48,7 +48,7 @@ class EventHubsListener:
         many = function.text("cardinality").lower() == "many"
         self._subscription = Subscription(function, surroundings, many, self._fail)
         self._partitions: dict[str, Partition] = {}
-        self._failed = asyncio.Event()
+        self._failure: asyncio.Future[None]
         # Held by whoever stops reading, or starts it again.
         self._changing = asyncio.Lock()
         self._opened = AsyncExitStack()
@@ -129,23 +129,24 @@ class EventHubsListener:
             await self._invoker.ready()
             try:
                 await self._read()
+            except WorkerLost as error:
+                _log.warning("%s reads again from its checkpoints: %s", self.name, error)
             except Exception as error:  # noqa: BLE001  whatever it was: a listener must not end while its host goes on
                 _log.warning("%s could not read %s, and will try again: %s", self.name, self._hub, error)
                 await asyncio.sleep(PAUSE)
 
     async def _read(self) -> None:
-        """Reads until a partition fails, like an instance that lives until it is lost."""
-        self._failed.clear()
+        """Reads until a partition fails, like an instance that lives until it is lost. Raises why it failed."""
+        self._failure = asyncio.get_running_loop().create_future()
         await create_container(self._settings)
         async with self._connected() as client:
             receiving = asyncio.create_task(self._receive(client))
-            failing = asyncio.create_task(self._failed.wait())
             try:
-                await asyncio.wait((receiving, failing), return_when=asyncio.FIRST_COMPLETED)
-                if receiving.done():
-                    receiving.result()
+                done, _ = await asyncio.wait((receiving, self._failure), return_when=asyncio.FIRST_COMPLETED)
+                for each in done:
+                    each.result()
             finally:
-                failing.cancel()
+                self._failure.cancel()
                 receiving.cancel()
                 await asyncio.gather(receiving, return_exceptions=True)
                 self._partitions.clear()
@@ -177,7 +178,10 @@ class EventHubsListener:
     async def _note(self, context: PartitionContext | None, error: Exception) -> None:
         where = f"partition {context.partition_id}" if context else "its partitions"
         _log.warning("%s: %s of %s: %s", self.name, where, self._hub, error)
+        if not self._partitions:
+            # Nothing to lose, and the SDK would wait for its next round of load balancing: half a minute.
+            self._fail(error)
 
     def _fail(self, error: Exception) -> None:
-        _log.warning("%s reads again from its checkpoints: %s", self.name, error)
-        self._failed.set()
+        if not self._failure.done():
+            self._failure.set_exception(error)

@@ -34,6 +34,13 @@ STORAGE_BACKOFF = 1
 SOCKET_POLL = 0.05
 
 
+class _SequenceNumber(int):
+    """Where to read on. True even when 0, because the SDK takes what is false for no checkpoint at all."""
+
+    def __bool__(self) -> bool:
+        return True
+
+
 class Checkpoints(BlobCheckpointStore):
     """The SDK's store, except that reading resumes by sequence number instead of by offset.
 
@@ -45,7 +52,7 @@ class Checkpoints(BlobCheckpointStore):
     ) -> Iterable[dict[str, Any]]:
         """As the SDK's, with the sequence number in the place of the offset."""
         found = await super().list_checkpoints(fully_qualified_namespace, eventhub_name, consumer_group, **kwargs)
-        return [each | {"offset": each["sequence_number"]} for each in found]
+        return [each | {"offset": _SequenceNumber(each["sequence_number"])} for each in found]
 
 
 @asynccontextmanager

@@ -2,10 +2,11 @@
 
 import asyncio
 import json
+import os
 import subprocess
 import sys
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
-from contextlib import asynccontextmanager
+from collections.abc import AsyncIterator, Callable, Iterator
+from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from itertools import count
@@ -19,25 +20,18 @@ from azure.servicebus import ServiceBusMessage, ServiceBusReceivedMessage
 from azure.servicebus.aio import ServiceBusClient, ServiceBusSender
 
 from local.host.host import FunctionsHost
+from local.stack.azurite import PROGRAM, start_azurite
+from local.stack.event_hubs import start_event_hubs
+from local.stack.launcher import Launcher
+
+from .event_hubs_stage import EventStage, Hubs, staged_events, topology
+from .waiting import eventually
 
 APP = Path(__file__).parent / "app"
 REPOSITORY = Path(__file__).parents[3]
 # Three for each stage.
 QUEUES = 12
 LOCK = timedelta(seconds=60)
-PATIENCE = 20.0
-POLL = 0.02
-
-
-async def eventually[T](probe: Callable[[], Awaitable[T] | T], patience: float = PATIENCE) -> T:
-    """Polls until the probe gives something true."""
-    async with asyncio.timeout(patience):
-        while True:
-            value = probe()
-            value = await value if isinstance(value, Awaitable) else value
-            if value:
-                return value
-            await asyncio.sleep(POLL)
 
 
 @dataclass
@@ -211,6 +205,35 @@ async def stage(shared_stage: Stage) -> AsyncIterator[Stage]:
     await shared_stage.begin()
     yield shared_stage
     await shared_stage.release_all()
+
+
+@pytest_asyncio.fixture(scope="session", loop_scope="session")
+async def hubs(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Hubs]:
+    """An event broker and a storage account for the whole run."""
+    if not PROGRAM.exists() and not os.environ.get("CI"):
+        pytest.skip("azurite is not installed: sh local/prepare.sh azurite local/azurite/node_modules/.ready")
+    folder = tmp_path_factory.mktemp("hubs")
+    (folder / "topology.json").write_text(json.dumps(topology()))
+    async with AsyncExitStack() as exits, aiohttp.ClientSession() as session:
+        launcher = Launcher(exits, session, folder)
+        azurite, broker = await asyncio.gather(
+            start_azurite(launcher, (0, 0, 0)), start_event_hubs(launcher, 0, 0, folder / "topology.json")
+        )
+        yield Hubs(broker.connection_string, broker.channel.base, azurite.connection_string)
+
+
+@pytest_asyncio.fixture(scope="module", loop_scope="module")
+async def shared_events(hubs: Hubs, tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[EventStage]:
+    async with staged_events(hubs, tmp_path_factory.mktemp("events"), whole_app=True) as stage:
+        yield stage
+
+
+@pytest_asyncio.fixture(loop_scope="module")
+async def events(shared_events: EventStage) -> AsyncIterator[EventStage]:
+    """The module's stage with Event Hubs; what it has seen counts from now on."""
+    shared_events.begin()
+    yield shared_events
+    await shared_events.release_all()
 
 
 def is_alive(pid: int) -> bool:

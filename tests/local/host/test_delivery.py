@@ -7,7 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from .conftest import LOCK, Broker, Stage, eventually, staged
+from .conftest import LOCK, Broker, Stage, staged
+from .waiting import eventually
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 

@@ -9,7 +9,7 @@ import aiohttp
 
 from local.host.host import FunctionsHost
 
-from .conftest import eventually
+from .waiting import eventually
 
 SOURCE = """
 import json, os, asyncio

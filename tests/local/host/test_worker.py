@@ -13,7 +13,8 @@ import pytest
 from local.host.errors import HostError, IndexingError
 from local.host.host import FunctionsHost
 
-from .conftest import REPOSITORY, eventually, is_alive
+from .conftest import REPOSITORY, is_alive
+from .waiting import eventually
 
 HTTP = """
 import logging, os, subprocess, sys, time
@@ -65,7 +66,8 @@ async def test_the_workers_own_checks_are_applied(make_app: Callable[[str], Path
     [
         ('@app.timer_trigger("t", "0 * * * * *")\nasync def tick(t: func.TimerRequest) -> None: ...', "tick.*timer"),
         (
-            '@app.queue_trigger("m", queue_name="q", connection="C")\nasync def hear(m: func.QueueMessage) -> None: ...',
+            '@app.queue_trigger("m", queue_name="q", connection="C")\n'
+            "async def hear(m: func.QueueMessage) -> None: ...",
             "hear.*queueTrigger",
         ),
         (
