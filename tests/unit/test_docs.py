@@ -13,9 +13,8 @@ def names_of_tests_in(*files: str) -> set[str]:
 def test_failure_modes_names_every_crash_test_and_no_other():
     """The table of failures and the acceptance tests of crashes have the same rows."""
     named = set(re.findall(r"`(test_\w+)`", (ROOT / "docs/failure-modes.md").read_text()))
-    assert named == names_of_tests_in(
-        "tests/acceptance/test_crashes.py", "tests/acceptance/test_death_before_settlement.py"
-    )
+    files = ("test_crashes", "test_death_before_settlement", "test_stream_crashes", "test_outages")
+    assert named == names_of_tests_in(*(f"tests/acceptance/{file}.py" for file in files))
 
 
 def test_links_between_documents_lead_somewhere():
