@@ -3,6 +3,7 @@
 ORDERS ?= 200
 DUPLICATES ?= 0.3
 CRASHES ?= 2
+EVENTS ?= 2000
 SEED ?= 1
 
 BIN := .venv/bin
@@ -18,8 +19,8 @@ check = @printf '\n── %s\n' '$(1)'; $(2) || { printf '\nmake test stopped: %
 .PHONY: help run test up clean
 
 help:
-	@echo 'make run    process orders while workers die and messages come twice, then prove that nothing was lost or doubled'
-	@echo '            [ORDERS=$(ORDERS) DUPLICATES=$(DUPLICATES) CRASHES=$(CRASHES) SEED=$(SEED)]'
+	@echo 'make run    process orders and events while workers die and messages come twice, then prove that nothing was lost or doubled'
+	@echo '            [ORDERS=$(ORDERS) DUPLICATES=$(DUPLICATES) CRASHES=$(CRASHES) EVENTS=$(EVENTS) SEED=$(SEED)]'
 	@echo 'make test   check style, types and imports, and run every test'
 	@echo 'make up     run broker, database, storage and the app until Ctrl-C; prints where they are'
 	@echo 'make clean  remove all that these commands made'
@@ -27,7 +28,8 @@ help:
 	@echo 'Needed: Python 3.13 and Node 20 or newer. PYTHON=/path/to/python3.13 chooses an interpreter.'
 
 run: $(PYTHON_READY) $(AZURITE_READY)
-	@$(BIN)/python -m local.demo --orders $(ORDERS) --duplicates $(DUPLICATES) --crashes $(CRASHES) --seed $(SEED)
+	@$(BIN)/python -m local.demo --orders $(ORDERS) --duplicates $(DUPLICATES) --crashes $(CRASHES) \
+		--events $(EVENTS) --seed $(SEED)
 
 test: $(PYTHON_READY) $(AZURITE_READY)
 	$(call check,ruff check,$(BIN)/ruff check .)
