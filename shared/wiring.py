@@ -10,7 +10,6 @@ from typing import Any
 
 from azure.cosmos.aio import CosmosClient
 
-from . import telemetry
 from .idempotency import CompletedMarkers, EntityAsMarker, IdempotentConsumer, InboxMarker, Store, TransientFailure
 from .parking.storage_account import Clients, KeyedAccount, KeylessAccount, connect
 from .parking.table import TableParkingLot
@@ -21,6 +20,7 @@ from .settings import Settings, SettingsError, StorageSettings
 from .stores.cosmos import CosmosStore
 from .stores.cosmos_account import Account, ContainerUnusable, open_client, open_container
 from .stores.late import LateStore
+from .telemetry import Telemetry, quiet_sdks
 from .topology import Topology
 from .transports.event_hubs import StreamConsumer
 from .transports.parking import ParkingLot
@@ -34,7 +34,7 @@ _PROBE_SECONDS = 10.0
 """For the health check: whoever asks should learn of an outage before giving up."""
 
 
-def _consumers(stores: Mapping[str, Store]) -> dict[str, QueueConsumer[Any]]:
+def _consumers(stores: Mapping[str, Store], telemetry: Telemetry) -> dict[str, QueueConsumer[Any]]:
     orders = TOPOLOGY.queue("orders").retention()
     customers = TOPOLOGY.queue("customers").retention()
     return {
@@ -48,8 +48,9 @@ def _consumers(stores: Mapping[str, Store]) -> dict[str, QueueConsumer[Any]]:
                 store=stores["orders"],
                 placement=InboxMarker(orders),
                 cache=CompletedMarkers(_REMEMBERED, orders.duration),
-                hook=telemetry.log,
+                hook=telemetry.hook,
             ),
+            telemetry.message,
         ),
         "register_customer": QueueConsumer(
             "customers",
@@ -61,13 +62,16 @@ def _consumers(stores: Mapping[str, Store]) -> dict[str, QueueConsumer[Any]]:
                 store=stores["customers"],
                 placement=EntityAsMarker(customer_id_of),
                 cache=CompletedMarkers(_REMEMBERED, customers.duration),
-                hook=telemetry.log,
+                hook=telemetry.hook,
             ),
+            telemetry.message,
         ),
     }
 
 
-def _stream_consumers(stores: Mapping[str, Store], parking: ParkingLot) -> dict[str, StreamConsumer[Any]]:
+def _stream_consumers(
+    stores: Mapping[str, Store], parking: ParkingLot, telemetry: Telemetry
+) -> dict[str, StreamConsumer[Any]]:
     movements = TOPOLOGY.event_hub("stock-movements").retention()
     return {
         "record_movement": StreamConsumer(
@@ -80,9 +84,10 @@ def _stream_consumers(stores: Mapping[str, Store], parking: ParkingLot) -> dict[
                 store=stores["stock"],
                 placement=InboxMarker(movements),
                 cache=CompletedMarkers(_REMEMBERED, movements.duration),
-                hook=telemetry.log,
+                hook=telemetry.hook,
             ),
             parking,
+            observe=telemetry.batch,
         ),
     }
 
@@ -92,14 +97,15 @@ class App:
 
     def __init__(self, environment: Mapping[str, str]) -> None:
         self._environment = environment
+        self._telemetry = Telemetry.of_process()
         self._held = AsyncExitStack()
         self._connecting = asyncio.Lock()
         self._client: CosmosClient | None = None
         self._stores = {name: LateStore(functools.partial(self._open, name)) for name in TOPOLOGY.containers}
-        self._consumers = _consumers(self._stores)
+        self._consumers = _consumers(self._stores, self._telemetry)
         parking = TableParkingLot(functools.partial(_storage, environment))
         self._held.push_async_callback(parking.close)
-        self._stream_consumers = _stream_consumers(self._stores, parking)
+        self._stream_consumers = _stream_consumers(self._stores, parking, self._telemetry)
 
     def consumer(self, name: str) -> QueueConsumer[Any]:
         """The consumer of a queue, declared under a name."""
@@ -131,7 +137,7 @@ class App:
             )
         except (SettingsError, ContainerUnusable) as error:
             raise TransientFailure(str(error)) from error
-        return CosmosStore(container=proxy, partition_property=container.partition_property, hook=telemetry.log)
+        return CosmosStore(container=proxy, partition_property=container.partition_property, hook=self._telemetry.hook)
 
     async def _connected(self) -> CosmosClient:
         async with self._connecting:
@@ -161,7 +167,7 @@ def _storage(environment: Mapping[str, str]) -> Clients:
 @functools.cache
 def app() -> App:
     """The worker's one app: a worker has one event loop."""
-    telemetry.quiet_sdks()
+    quiet_sdks()
     return App(os.environ)
 
 

@@ -25,7 +25,7 @@ from .errors import (
     TransientFailure,
 )
 from .fingerprint import Fingerprint, Form
-from .hooks import DeliveryEnded, Event, Hook, Retrying, SettlementFailed, StoreCall, silent
+from .hooks import DeliveryEnded, Event, Hook, Parked, Retrying, SettlementFailed, StoreCall, silent
 from .keys import DeduplicationKey, KeyPart
 from .marker import Marker
 from .outcome import Duplicate, Json, Outcome, Processed, Rejected, Stale
@@ -65,6 +65,7 @@ __all__ = [
     "NoStableKey",
     "Operation",
     "Outcome",
+    "Parked",
     "Placement",
     "PreconditionFailed",
     "Processed",

@@ -194,7 +194,8 @@ class IdempotentConsumer[M]:
         """The tries of one commit that begins with this delivery."""
 
         def on_wait(cause: TransientFailure, delay: float) -> None:
-            self.hook(Retrying(consumer=self.name, key=intake.key.digest, cause=cause, delay=delay))
+            delivery, key = intake.delivery, intake.key.digest
+            self.hook(Retrying(consumer=self.name, delivery=delivery, key=key, cause=cause, delay=delay))
 
         return Attempts(told, patience, self.clock, self.random, on_wait)
 

@@ -2,8 +2,10 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from datetime import datetime
 
 from .delivery import Delivery
+from .errors import Reason
 from .outcome import Outcome
 
 
@@ -31,8 +33,10 @@ class Retrying:
 
     consumer: str
     """The consumer's name."""
+    delivery: Delivery
+    """What came; of deliveries that share a commit, the first."""
     key: str
-    """Digest of the key."""
+    """Digest of its key."""
     cause: Exception
     """What went wrong."""
     delay: float
@@ -44,13 +48,15 @@ class StoreCall:
     """One round trip to a store."""
 
     operation: str
-    """`read` or `commit`."""
+    """`read`, `read_many` or `commit`."""
     container: str
     """The store's name for where."""
     status: int
     """The store's status code; 0 when there was no answer."""
     request_charge: float
     """Request units, as the store reported them; 0.0 where it has none."""
+    started_at: datetime
+    """When it was sent."""
     seconds: float
     """Until the answer, or until we stopped waiting."""
 
@@ -59,6 +65,8 @@ class StoreCall:
 class SettlementFailed:
     """The work is done but the broker could not be told: it will deliver again, and the marker will absorb it."""
 
+    consumer: str
+    """The consumer's name."""
     source: str
     """Where the message came from."""
     message_id: str | None
@@ -69,7 +77,19 @@ class SettlementFailed:
     """What went wrong."""
 
 
-type Event = DeliveryEnded | Retrying | StoreCall | SettlementFailed
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Parked:
+    """A rejected delivery is in the parking lot, where people find it: its broker has no dead-letter queue."""
+
+    consumer: str
+    """The consumer's name."""
+    delivery: Delivery
+    """What came."""
+    reason: Reason
+    """Why it was rejected."""
+
+
+type Event = DeliveryEnded | Retrying | StoreCall | SettlementFailed | Parked
 type Hook = Callable[[Event], None]
 
 

@@ -27,6 +27,7 @@ class RoundTrips:
         self._operation = operation
         self._container = container
         self._clock = clock
+        self._started_at = clock.now()
         self._started = clock.monotonic()
         self._open = False
         self._ended: list[StoreCall] = []
@@ -54,6 +55,7 @@ class RoundTrips:
         if self._open:
             self._end()
         self._open = True
+        self._started_at = self._clock.now()
         self._started = self._clock.monotonic()
 
     def _on_response(self, response: Any) -> None:
@@ -68,6 +70,7 @@ class RoundTrips:
                 container=self._container,
                 status=status,
                 request_charge=charge,
+                started_at=self._started_at,
                 seconds=self._clock.monotonic() - self._started,
             )
         )

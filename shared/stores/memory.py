@@ -117,5 +117,12 @@ class MemoryStore:
 
     def _report(self, operation: str, status: int) -> None:
         self.hook(
-            StoreCall(operation=operation, container=self.container, status=status, request_charge=0.0, seconds=0.0)
+            StoreCall(
+                operation=operation,
+                container=self.container,
+                status=status,
+                request_charge=0.0,
+                started_at=self.clock.now(),
+                seconds=0.0,
+            )
         )

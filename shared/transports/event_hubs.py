@@ -11,8 +11,9 @@ from typing import assert_never
 
 import azure.functions as func
 
-from ..idempotency import Duplicate, IdempotentConsumer, Outcome, Processed, Rejected, Stale
+from ..idempotency import Duplicate, IdempotentConsumer, Outcome, Parked, Processed, Rejected, Stale
 from .event_batch import Arrival, arrivals_in
+from .observation import Observe, unobserved
 from .parking import ParkedEvent, ParkingLot
 
 PATIENCE = 30.0
@@ -34,6 +35,8 @@ class StreamConsumer[M]:
     keyless: bool = False
     """Whether events without a producer's id are processed, each by its position, so that only re-reading is found out
     and not sending twice. Otherwise they are parked."""
+    observe: Observe = unobserved
+    """Sees every invocation."""
 
 
 async def consume[M](
@@ -48,10 +51,13 @@ async def consume[M](
     attempt = context.retry_context.retry_count + 1
     arrivals = arrivals_in(events, hub=subscribed.hub, attempt=attempt, keyless=subscribed.keyless)
     deliveries = [arrival.delivery for arrival in arrivals]
-    outcomes = await subscribed.consumer.consume_all(deliveries, patience=PATIENCE)
-    for arrival, outcome in zip(arrivals, outcomes, strict=True):
-        if parked := parked_event(subscribed.consumer.name, arrival, outcome):
-            await subscribed.parking.park(parked)
+    consumer = subscribed.consumer
+    with subscribed.observe(consumer.name, subscribed.hub, deliveries):
+        outcomes = await consumer.consume_all(deliveries, patience=PATIENCE)
+        for arrival, outcome in zip(arrivals, outcomes, strict=True):
+            if parked := parked_event(consumer.name, arrival, outcome):
+                await subscribed.parking.park(parked)
+                consumer.hook(Parked(consumer=consumer.name, delivery=parked.delivery, reason=parked.reason))
 
 
 def parked_event(consumer: str, arrival: Arrival, outcome: Outcome) -> ParkedEvent | None:

@@ -19,6 +19,7 @@ from ..idempotency import (
     Stale,
 )
 from .cloud_events import deliveries_in
+from .observation import Observe, unobserved
 from .settlement import Settlement, SettlementError
 
 LOCK_RENEWAL = 300.0
@@ -41,6 +42,8 @@ class QueueConsumer[M]:
     """The queue's name as the trigger declares it. Ids are unique within the queue, so it is part of every key."""
     consumer: IdempotentConsumer[M]
     """What happens to the messages."""
+    observe: Observe = unobserved
+    """Sees every invocation."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,13 +63,28 @@ async def consume[M](subscribed: QueueConsumer[M], message: func.ServiceBusMessa
     that fails is told to the consumer's hook and not raised: the outcome stands, the message comes again when its lock
     has expired, and the marker, or the same rejection, answers it.
     """
-    consumer = subscribed.consumer
+    came = deliveries(message, subscribed.queue)
+    with subscribed.observe(subscribed.consumer.name, subscribed.queue, came):
+        outcomes = await _outcomes(subscribed.consumer, came)
+        await _settle(subscribed, message, settlement, settlement_of(outcomes))
+
+
+async def _outcomes[M](consumer: IdempotentConsumer[M], came: Sequence[Delivery]) -> list[Outcome]:
+    """What became of each delivery, one after the other: they share the lock's time."""
     deadline = consumer.clock.monotonic() + PATIENCE
     outcomes: list[Outcome] = []
-    for delivery in deliveries(message, subscribed.queue):
+    for delivery in came:
         patience = max(0.0, deadline - consumer.clock.monotonic())
         outcomes.append(await consumer.consume(delivery, patience=patience))
-    dead_letter = settlement_of(outcomes)
+    return outcomes
+
+
+async def _settle[M](
+    subscribed: QueueConsumer[M],
+    message: func.ServiceBusMessage,
+    settlement: Settlement,
+    dead_letter: DeadLetter | None,
+) -> None:
     lock_token = message.lock_token or ""  # the host refuses a token that it does not know, and this one too
     try:
         if dead_letter:
@@ -74,8 +92,9 @@ async def consume[M](subscribed: QueueConsumer[M], message: func.ServiceBusMessa
         else:
             await settlement.complete(lock_token)
     except SettlementError as error:
-        consumer.hook(
+        subscribed.consumer.hook(
             SettlementFailed(
+                consumer=subscribed.consumer.name,
                 source=subscribed.queue,
                 message_id=message.message_id,
                 settlement="dead_letter" if dead_letter else "complete",

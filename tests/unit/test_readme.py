@@ -9,7 +9,7 @@ from typing import Any
 import azure.functions as func
 import pytest
 
-from shared import telemetry, wiring
+from shared import wiring
 from shared.idempotency import (
     Create,
     Delivery,
@@ -22,6 +22,7 @@ from shared.idempotency import (
     RetentionWindow,
 )
 from shared.stores.memory import MemoryStore
+from shared.telemetry import Telemetry
 from shared.transports import service_bus
 from shared.transports.service_bus import QueueConsumer
 from shared.transports.settlement import Settlement
@@ -66,7 +67,7 @@ def consumer(payments, store) -> IdempotentConsumer[Any]:
         "IdempotentConsumer": IdempotentConsumer,
         "InboxMarker": InboxMarker,
         "TOPOLOGY": Topology(),
-        "telemetry": telemetry,
+        "telemetry": Telemetry.of_process(),
         "stores": {"orders": store},
     }
     declared = eval("{" + DECLARATION.split("\n", 1)[1] + "}", vars(payments) | names)  # noqa: S307 - that is the test
