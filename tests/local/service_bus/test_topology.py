@@ -49,3 +49,12 @@ def test_what_the_service_or_the_stand_in_does_not_have(queue: dict[str, object]
     """A queue that Azure would refuse, or that needs what is not built here, stops the broker from starting."""
     with pytest.raises(TopologyError):
         parse_topology({"queues": {"q": queue}})
+
+
+@pytest.mark.parametrize("content", ["{", "[]", ""])
+def test_a_file_that_holds_no_topology(tmp_path: Path, content: str) -> None:
+    """A broken file is an error that names it, not a broker without queues."""
+    file = tmp_path / "topology.json"
+    file.write_text(content)
+    with pytest.raises(TopologyError, match=r"topology\.json"):
+        read_document(file)
