@@ -49,15 +49,18 @@ def _level(event: Event) -> int:
 
 def _sentence(event: Event, fields: Fields) -> str:
     """What a console shows: who, what, which message. Whatever a producer wrote is quoted, line breaks and all."""
-    which = f"{json.dumps(fields.get('messageId'))} (key {fields.get('key')}, attempt {fields.get('attempt')})"
+    marks = ", ".join(f"{name} {fields[name]}" for name in ("key", "attempt") if fields.get(name))
+    which = json.dumps(fields.get("messageId")) + (f" ({marks})" if marks else "")
+    why = json.dumps(fields.get("description") or fields.get("error"))
     match event:
+        case DeliveryEnded(outcome=Rejected()) | DeliveryEnded(error=BaseException()):
+            return f"{event.consumer}: {fields['outcome']} {which}: {why}"
         case DeliveryEnded():
-            why = fields.get("description") or fields.get("error")
-            return f"{event.consumer}: {fields['outcome']} {which}" + (f": {json.dumps(why)}" if why else "")
+            return f"{event.consumer}: {fields['outcome']} {which}"
         case Retrying():
-            return f"{event.consumer}: trying {which} again in {event.delay:.2f} s: {fields['error']}"
+            return f"{event.consumer}: trying {which} again in {event.delay:.2f} s: {why}"
         case SettlementFailed():
-            return f"{event.consumer}: {event.settlement} failed for {which}: {fields['error']}"
+            return f"{event.consumer}: {event.settlement} failed for {which}: {why}"
         case Parked():
             return f"{event.consumer}: parked {which}: {event.reason}"
         case StoreCall():
