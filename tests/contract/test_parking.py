@@ -21,6 +21,7 @@ from local.stack import PartFailed
 from local.stack.azurite import ACCOUNT_KEY, start_azurite
 from local.stack.launcher import Launcher
 from shared.idempotency import TransientFailure
+from shared.parking.rows import row_of
 from shared.parking.storage_account import Clients, KeyedAccount, connect
 from shared.parking.table import TableParkingLot
 from tests import parked
@@ -121,9 +122,10 @@ async def test_a_reused_id_with_other_content_has_a_row_of_its_own(yard: Yard) -
     assert len(await yard.rows()) == 3
 
 
-async def test_a_body_beyond_a_property_is_in_a_blob(yard: Yard) -> None:
-    """As large as an event may be: 1 MB. Parked twice it is one blob."""
-    body = os.urandom(1024 * 1024)
+@pytest.mark.parametrize("size", [64 * 1024 + 1, 1024 * 1024])
+async def test_a_body_beyond_a_property_is_in_a_blob(yard: Yard, size: int) -> None:
+    """From the first byte too many to as large as an event may be. Parked twice it is one blob."""
+    body = os.urandom(size)
     for _ in range(2):
         await yard.park(body=body)
     [row] = await yard.rows()
@@ -139,6 +141,15 @@ async def test_the_largest_body_of_a_row_and_properties_beyond_one(yard: Yard) -
     [row] = await yard.rows()
     assert row["Body"] == b"x" * 65_536
     assert json.loads(await yard.blob(row["MessageBlob"]))["properties"] == properties
+
+
+@pytest.mark.parametrize(("size", "in_row"), [(32 * 1024, True), (32 * 1024 + 1, False)])
+async def test_a_message_is_in_the_row_as_long_as_it_fits(yard: Yard, size: int, in_row: bool) -> None:
+    """The longest text that a property takes, and one character more."""
+    frame = len(row_of(parked.event(subject="")).entity["Message"])
+    await yard.park(subject="x" * (size - frame))
+    [row] = await yard.rows()
+    assert ("Message" in row, "MessageBlob" in row) == (in_row, not in_row)
 
 
 any_text = st.text(st.characters(codec=None), max_size=60)
