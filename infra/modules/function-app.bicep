@@ -17,8 +17,8 @@ param tags object
 // Each instance has a worker with one event loop, which is busy on one core; 2048 MB is the size that comes with one.
 var instanceMemoryMB = 2048
 
-// Every function scales by itself up to here. 40 x 16 messages at once (host.json) are more commits than the 10,000
-// request units a second of one logical partition can take, and far fewer than many partitions can.
+// Every function scales by itself up to here: the least that the plan has always accepted as a maximum. With 16 messages
+// at once on each it is the database that limits, not this: docs/host-settings.md.
 var maximumInstanceCount = 40
 
 // Names of settings are those that the triggers name as their connection and that shared/settings.py reads.
