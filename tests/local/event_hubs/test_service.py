@@ -55,11 +55,12 @@ async def test_program() -> None:
             async with aiohttp.ClientSession() as http, http.get(f"http://127.0.0.1:{match[2]}/statistics") as response:
                 assert [each["id"] for each in (await response.json())["hubs"][STOCK]["partitions"]] == list("0123")
             process.send_signal(signal.SIGTERM)
-            assert await process.wait() == 0
+            await process.communicate()  # to the end of its output, so that nothing of it outlives the event loop
+            assert process.returncode == 0
     finally:
         if process.returncode is None:
             process.kill()
-            await process.wait()
+            await process.communicate()
 
 
 async def test_in_the_stack(tmp_path: Path) -> None:

@@ -79,11 +79,12 @@ async def test_program(signum: signal.Signals) -> None:
             async with aiohttp.ClientSession() as http, http.get(f"http://127.0.0.1:{match[2]}/statistics") as response:
                 assert QUEUE in (await response.json())["queues"]
             process.send_signal(signum)
-            assert await process.wait() == 0
+            await process.communicate()  # to the end of its output, so that nothing of it outlives the event loop
+            assert process.returncode == 0
     finally:
         if process.returncode is None:
             process.kill()
-            await process.wait()
+            await process.communicate()
 
 
 async def test_program_without_topology() -> None:
