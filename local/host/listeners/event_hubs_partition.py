@@ -11,6 +11,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
+from azure.core.exceptions import AzureError
 from azure.eventhub import EventData
 from azure.eventhub.aio import PartitionContext
 
@@ -89,9 +90,15 @@ class Partition:
             return
 
     async def checkpoint_rest(self) -> None:
-        """Writes the checkpoint that batchCheckpointFrequency has put off, as production does on a clean stop."""
+        """Writes the checkpoint that batchCheckpointFrequency has put off, as production does on a clean stop.
+
+        As there, it covers the last batch even when the stop has cut its retries short.
+        """
         if self._options.batch_checkpoint_frequency > 1 and self._batches and self._last_done:
-            await self._checkpoint(self._last_done)
+            try:
+                await self._checkpoint(self._last_done)
+            except (AzureError, OSError) as error:
+                _log.warning("%s: no checkpoint on the way out: %s", self._name, error)
 
     def _is_fresh(self, event: EventData) -> bool:
         # After a lost connection the SDK reads again what it still has in its buffer.
