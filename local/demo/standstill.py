@@ -16,7 +16,7 @@ class Standstill(Exception):
 async def until[S](look: Callable[[], Awaitable[S]], done: Callable[[S], bool]) -> None:
     """Wait until what `look` answers is done, twice in a row: what is on its way between two parts is in no count.
 
-    Raises Standstill when the answer no longer changes, and what `look` raises.
+    Raises Standstill when the answer is equal for too long, and what `look` raises.
     """
     clock = asyncio.get_running_loop().time
     seen, moved_at = None, clock()

@@ -2,7 +2,7 @@
 
 import asyncio
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from azure.servicebus import ServiceBusMessage
 from azure.servicebus.aio import ServiceBusClient, ServiceBusSender
@@ -31,11 +31,11 @@ async def tell(plan: Plan, stack: Stack, topology: Topology, progress: Progress)
 
 @dataclass(frozen=True, slots=True)
 class _Situation:
-    """How things are at one moment."""
+    """How things are at one moment. Who works on what is no progress, only what comes of it."""
 
     queues: Sequence[QueueStatistics]
     """As the broker counts."""
-    in_flight: int
+    in_flight: int = field(compare=False)
     """Messages at work in the host."""
 
     @property

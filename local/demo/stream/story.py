@@ -1,7 +1,7 @@
 """Streams the planned events while workers die, has a partition read again, and waits until nothing is left to do."""
 
 import asyncio
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from azure.core.exceptions import ResourceNotFoundError
 from azure.eventhub import EventData
@@ -42,13 +42,13 @@ async def tell(plan: Plan, stack: Stack, progress: Progress) -> None:
 
 @dataclass(frozen=True, slots=True)
 class _Situation:
-    """How things are at one moment."""
+    """How things are at one moment. Only checkpoints are progress: a batch that fails is tried again for ever."""
 
-    hub: HubStatistics
+    hub: HubStatistics = field(compare=False)
     """As the broker counts."""
     checkpoints: dict[str, int]
     """By partition: the sequence number of the last event that is done with."""
-    in_flight: int
+    in_flight: int = field(compare=False)
     """Batches at work in the host."""
 
     @property
