@@ -1,6 +1,6 @@
 // The network between the app and its services, telemetry included: an endpoint for each service, the zones in which
-// their names resolve to it, and a subnet for the app. What stays public is the app's own door: its health check and
-// the deployment of its package, both by token.
+// their names resolve to it, and a subnet for the app. What stays public is the app's own door: its health check, for
+// anyone, and the deployment of its package, by token.
 param networkName string
 param scopeName string
 param endpointPrefix string
