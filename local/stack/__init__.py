@@ -7,6 +7,7 @@ from .channel import ControlFailed
 from .cosmos import EMULATOR_KEY, Cosmos, RequestRecord
 from .event_hubs import EventHubs, HubStatistics, PartitionStatistics
 from .host import Host, HostStatus
+from .monitor import Metric, Monitor
 from .part import PartFailed
 from .ports import FREE, WELL_KNOWN, Ports
 from .service_bus import QueueStatistics, ServiceBus
@@ -23,6 +24,8 @@ __all__ = [
     "Host",
     "HostStatus",
     "HubStatistics",
+    "Metric",
+    "Monitor",
     "PartFailed",
     "PartitionStatistics",
     "Ports",

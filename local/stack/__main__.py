@@ -18,9 +18,9 @@ def main() -> int:
 
 
 async def _run(app: Path, ports: Ports) -> int:
-    print("Starting broker, event stream, database, storage and host …", flush=True)
+    print("Starting broker, event stream, database, storage, monitor and host …", flush=True)
     try:
-        async with Stack.running(app_dir=app, azurite=True, ports=ports) as stack:
+        async with Stack.running(app_dir=app, azurite=True, monitor=True, ports=ports) as stack:
             print(_where(stack), flush=True)
             raise await stack.failure()
     except (PartFailed, ControlFailed) as failure:
@@ -38,6 +38,9 @@ Functions host   {stack.host.url}  (status: /admin/host/status)
 Broker control   {stack.service_bus.channel.base}  (/statistics, /clock, /connections/drop)
 Stream control   {stack.event_hubs.channel.base}  (/statistics, /clock, /connections/drop)
 Database         {stack.cosmos.endpoint}  (/_local/requests, /_local/faults, /_local/clock)
+Metrics          {stack.monitor.channel.base}/_local/metrics
+Traces           {stack.monitor.traces}
+Log lines        {stack.monitor.logs}
 
 App settings
 {settings}

@@ -25,6 +25,8 @@ class Ports:
     """Queue storage."""
     azurite_table: int = 10002
     """Table storage."""
+    monitor: int = 8087
+    """Where the app sends metrics, traces and logs."""
 
 
 WELL_KNOWN = Ports()

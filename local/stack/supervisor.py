@@ -13,6 +13,7 @@ from .cosmos import Cosmos, start_cosmos
 from .event_hubs import EventHubs, start_event_hubs
 from .host import Host, start_host
 from .launcher import ROOT, Launcher
+from .monitor import Monitor, start_monitor
 from .part import Part, PartFailed
 from .ports import FREE, Ports
 from .service_bus import ServiceBus, start_service_bus
@@ -33,6 +34,8 @@ class Services:
     """The database."""
     azurite: Azurite | None
     """Storage, None when it was not asked for."""
+    monitor: Monitor | None
+    """Who takes metrics, traces and logs, None when it was not asked for."""
 
     def settings(self) -> dict[str, str]:
         """The app settings that lead to these services."""
@@ -43,6 +46,7 @@ class Services:
             "EventHubConnection": self.event_hubs.connection_string,
             "CosmosConnection": self.cosmos.connection_string,
             **storage,
+            **(self.monitor.settings() if self.monitor else {}),
         }
 
 
@@ -73,6 +77,13 @@ class Stack:
         return self.services.cosmos
 
     @property
+    def monitor(self) -> Monitor:
+        """The monitor. Raises LookupError when the stack was started without."""
+        if self.services.monitor is None:
+            raise LookupError("this stack was started without a monitor")
+        return self.services.monitor
+
+    @property
     def host(self) -> Host:
         """The Functions host. Raises LookupError when the stack was started without."""
         if self.functions is None:
@@ -97,6 +108,7 @@ class Stack:
         app_dir: Path = ROOT,
         host: bool = True,
         azurite: bool = False,
+        monitor: bool = False,
         settings: Mapping[str, str] | None = None,
         ports: Ports = FREE,
         topology: Path = TOPOLOGY,
@@ -109,7 +121,7 @@ class Stack:
         async with AsyncExitStack() as exits:
             session = await exits.enter_async_context(aiohttp.ClientSession())
             launcher = Launcher(exits, session, logs)
-            services = await _start_services(launcher, ports, topology, azurite)
+            services = await _start_services(launcher, ports, topology, azurite=azurite, monitor=monitor)
             functions = None
             if host:
                 app_settings = {**services.settings(), **(settings or {})}
@@ -117,7 +129,9 @@ class Stack:
             yield cls(services, functions, tuple(launcher.parts))
 
 
-async def _start_services(launcher: Launcher, ports: Ports, topology: Path, azurite: bool) -> Services:
+async def _start_services(
+    launcher: Launcher, ports: Ports, topology: Path, *, azurite: bool, monitor: bool
+) -> Services:
     storage_ports = (ports.azurite_blob, ports.azurite_queue, ports.azurite_table)
     try:
         async with asyncio.TaskGroup() as group:
@@ -127,7 +141,13 @@ async def _start_services(launcher: Launcher, ports: Ports, topology: Path, azur
             stream = group.create_task(start_event_hubs(launcher, ports.event_hubs, ports.event_hubs_control, topology))
             database = group.create_task(start_cosmos(launcher, ports.cosmos, topology))
             storage = group.create_task(start_azurite(launcher, storage_ports)) if azurite else None
+            watch = group.create_task(start_monitor(launcher, ports.monitor)) if monitor else None
     except ExceptionGroup as failures:
         raise failures.exceptions[0] from None  # the first to fail is the one to mend; the others were called off
-    azurite_part = None if storage is None else storage.result()
-    return Services(broker.result(), stream.result(), database.result(), azurite_part)
+    return Services(
+        broker.result(),
+        stream.result(),
+        database.result(),
+        None if storage is None else storage.result(),
+        None if watch is None else watch.result(),
+    )
