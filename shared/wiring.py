@@ -28,6 +28,7 @@ from .transports.service_bus import QueueConsumer
 
 TOPOLOGY = Topology.read(Path(__file__).with_name("topology.json"))
 """Part of the code: a broken file fails the import, as a broken module does."""
+quiet_sdks()  # on import: whoever exports logs also logs each export, which would be exported in turn
 _REMEMBERED = 10_000
 """Completed markers kept in the process for each consumer: the duplicates of minutes, in some 10 MB."""
 _PROBE_SECONDS = 10.0
@@ -167,7 +168,6 @@ def _storage(environment: Mapping[str, str]) -> Clients:
 @functools.cache
 def app() -> App:
     """The worker's one app: a worker has one event loop."""
-    quiet_sdks()
     return App(os.environ)
 
 
