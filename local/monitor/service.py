@@ -114,7 +114,9 @@ class Monitor:
 
 
 def _parsed(text: str) -> list[Any]:
-    """An array, one object, or one object a line: the service takes all three."""
+    """An array, one object, or one object a line: the service takes all three. Raises ValueError for anything else."""
+    if not text.strip():
+        raise ValueError("nothing was sent")
     try:
         parsed = json.loads(text)
     except ValueError:
