@@ -11,7 +11,7 @@ from azure.core.exceptions import AzureError
 from local.stack import ControlFailed, PartFailed, Stack
 from local.stack.supervisor import TOPOLOGY
 
-from . import orders, stream
+from . import orders, stream, telemetry
 from .progress import Progress
 from .report import differences, table, verdict, write_ledger
 from .standstill import Standstill
@@ -28,12 +28,13 @@ async def run(messages: orders.Plan, events: stream.Plan, directory: Path) -> in
     progress.say(orders.outlook(messages))
     if events.batches:
         progress.say(stream.outlook(events))
-    progress.say("Starting brokers, database, storage and Functions host …")
+    progress.say("Starting brokers, database, storage, monitor and Functions host …")
     try:
-        async with Stack.running(azurite=True, logs=directory) as stack:
+        async with Stack.running(azurite=True, monitor=True, logs=directory) as stack:
             standstill = await _told(messages, events, stack, topology, progress)
             ledger = orders.reckon(messages, await orders.gather_evidence(stack, topology))
             stream_ledger = stream.reckon(events, await stream.gather_evidence(stack, topology))
+            told, traces = await telemetry.gather(stack.monitor), stack.monitor.traces
     except (PartFailed, ControlFailed, AzureError, TimeoutError) as failure:
         print(f"\nThe run failed: {failure or type(failure).__name__}", file=sys.stderr)
         print(f"The parts' logs are in {directory}.", file=sys.stderr)
@@ -43,9 +44,10 @@ async def run(messages: orders.Plan, events: stream.Plan, directory: Path) -> in
     progress.say(f"\n{table('read from the broker and the database', message_rows)}\n")
     if events.batches:
         progress.say(f"{table('read from stream, database and storage', event_rows)}\n")
+    progress.say(f"{telemetry.table(told)}\n(Workers that were killed took along what they had not sent yet.)\n")
     wrong = differences([*message_rows, *event_rows]) + stream.wrong_levels(stream_ledger)
     code = verdict([*standstill, *wrong], progress)
-    progress.say(f"{monotonic() - began:.0f} s. Ledger and logs: {directory}")
+    progress.say(f"{monotonic() - began:.0f} s. Ledger and logs: {directory}  Traces: {traces}")
     return code
 
 

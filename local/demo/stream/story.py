@@ -41,7 +41,7 @@ async def tell(plan: Plan, stack: Stack, progress: Progress) -> None:
 
 
 @dataclass(frozen=True, slots=True)
-class _Situation:
+class Situation:
     """How things are at one moment. Only checkpoints are progress: a batch that fails is tried again for ever."""
 
     hub: HubStatistics = field(compare=False)
@@ -119,11 +119,11 @@ class _Story:
         )
         await until(self._look, lambda now: now.is_idle)
 
-    async def _look(self) -> _Situation:
+    async def _look(self) -> Situation:
         # The broker first: a checkpoint cannot lag behind what came later.
         hub = (await self._stack.event_hubs.statistics())[HUB]
         checkpoints = await self._read_checkpoints()
-        return _Situation(hub, checkpoints, (await self._stack.host.status()).in_flight)
+        return Situation(hub, checkpoints, (await self._stack.host.status()).in_flight)
 
     async def _read_checkpoints(self) -> dict[str, int]:
         """By partition; none before the first is written, for then there is no container."""
