@@ -119,8 +119,8 @@ class Group:
                 continue  # touches nothing, so it can be settled after those behind it
             try:
                 result = await consumer.handler(message, work)
-            except (Rejection, Superseded):
-                break  # is settled alone and in its turn, on a state that is committed; what it staged goes nowhere
+            except Exception:  # noqa: BLE001 - nothing is swallowed: alone, and in its turn, it fails again
+                break
             marker = member.intake.marker(result, consumer.clock.now())
             staged[marker.key] = _Staged(member, marker, work.operations)
         return list(staged.values())

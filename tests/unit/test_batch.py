@@ -276,20 +276,34 @@ async def test_a_failing_partition_does_not_hold_up_the_others(bench):
     assert kinds(outcomes) == [Processed] * 3 + [Duplicate] * 3
 
 
-async def test_a_programming_error_is_raised_and_its_partition_writes_nothing(bench):
-    """A bug is the host's to retry; no event of its commit is half done."""
+async def test_a_programming_error_is_raised_after_what_came_before_it(bench):
+    """A bug is the host's to retry: the events before it are done, its own writes and those behind it are not."""
 
     async def broken(message, work):
+        result = await add(message, work)
         if message["amount"] == 2:
             raise ZeroDivisionError
-        return await add(message, work)
+        return result
 
     events = [delivery({"amount": n}, message_id=f"m{n}") for n in (1, 2, 3)]
     with pytest.raises(ZeroDivisionError):
         await bench.consumer(handler=broken).consume_all(events, patience=60)
-    assert await bench.total() == 0
+    assert await bench.total() == 1
     ended = [event for event in bench.events if isinstance(event, DeliveryEnded)]
-    assert [type(event.error) for event in ended] == [ZeroDivisionError] * 3
+    assert [type(event.outcome) for event in ended] == [Processed, type(None), type(None)]
+    assert [type(event.error) for event in ended] == [type(None), ZeroDivisionError, ZeroDivisionError]
+
+
+async def test_two_messages_that_create_the_same_document_do_not_hold_up_the_batch(bench):
+    """Different ids, one document: the first is processed, the second rejected, as if they had come one by one."""
+
+    async def blind(message, work):
+        work.create({"id": f"d{message['amount']}"})
+
+    events = [delivery({"amount": n}, message_id=id) for id, n in (("a", 1), ("b", 1), ("c", 2))]
+    outcomes = await bench.consumer(handler=blind).consume_all(events, patience=60)
+    assert kinds(outcomes) == [Processed, Rejected, Processed]
+    assert outcomes[1].reason is Reason.ALREADY_EXISTS
 
 
 async def test_entities_that_carry_their_markers_share_a_commit():
