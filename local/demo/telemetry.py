@@ -32,12 +32,12 @@ class Shown:
     max: float = 0.0
 
 
-async def gather(monitor: Monitor) -> list[Metric]:
+async def gather(monitor: Monitor, *, pause: float = PAUSE_SECONDS) -> list[Metric]:
     """The app's metrics, once no more come. Raises ControlFailed; TimeoutError when they never stop coming."""
     async with asyncio.timeout(LONGEST_SECONDS):
         known = await _own(monitor)
         while True:
-            await asyncio.sleep(PAUSE_SECONDS)
+            await asyncio.sleep(pause)
             now = await _own(monitor)
             if now == known:
                 return now

@@ -23,3 +23,6 @@ async def test_a_small_run_loses_and_doubles_nothing(tmp_path: Path) -> None:
     assert streamed["parked"] == {str(fate): n for fate, n in events.fates().items() if fate.is_parked}
     assert streamed["delivered"] > streamed["sent"]
     assert 0 < streamed["store_requests_per_event"] < 1
+
+    spans = [json.loads(line) for line in (tmp_path / "traces.jsonl").read_text().splitlines()]
+    assert {"process orders", "commit orders", "process stock-movements", "commit stock"} <= {s["name"] for s in spans}
