@@ -32,6 +32,22 @@ def test_a_request_that_another_one_followed_went_unanswered() -> None:
     assert told(trips) == [(0, 0.0, 2.0), (200, 1.5, 1.0)]
 
 
+def test_every_request_tells_when_it_was_sent() -> None:
+    """Told together in the end, they are drawn where they were in time."""
+    clock = ManualClock()
+    began = clock.now()
+    trips = RoundTrips("read", "orders", clock)
+    for status in (503, 200):
+        clock.advance(2)
+        trips.hooks["raw_request_hook"](None)
+        clock.advance(1)
+        trips.hooks["raw_response_hook"](answer(status, "1"))
+    events: list[Event] = []
+    trips.report(events.append)
+    sent = [(call.started_at - began).total_seconds() for call in events if isinstance(call, StoreCall)]
+    assert sent == [2.0, 5.0]
+
+
 def test_the_operation_that_failed_says_more_than_the_batch() -> None:
     """409 instead of 207, on the answer that decided and on no other."""
     trips = RoundTrips("commit", "orders", ManualClock())
