@@ -36,7 +36,7 @@ test: $(PYTHON_READY) $(AZURITE_READY)
 	$(call check,ruff format,$(BIN)/ruff format --check .)
 	$(call check,mypy,$(BIN)/mypy)
 	$(call check,lint-imports,$(BIN)/lint-imports)
-	$(call check,pytest,$(BIN)/python -m pytest)
+	$(call check,pytest,$(BIN)/python -m pytest -n 2 --dist loadfile)
 
 up: $(PYTHON_READY) $(AZURITE_READY)
 	@$(BIN)/python -m local.stack
