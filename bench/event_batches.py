@@ -1,10 +1,10 @@
 """How much a batch saves: `consume_all` against one-by-one `consume` of the same events, on the same store, in one run.
 
-    python -m bench.event_batches [--events 2000] [--skus 10] [--rounds 3]
+    python -m bench.event_batches [--events 2000] [--skus 10] [--rounds 3] [--latency 0]
 
-The store is the real one, `CosmosStore` with Microsoft's SDK, against the local database in a process of its own, with
-the time that a request takes to Azure and back added by the database. Requests and request charge are counted at the
-store. Times are ratios of one run on one machine; the counts do not depend on the machine.
+The store is the real one, `CosmosStore` with Microsoft's SDK, against the local database in a process of its own; with
+`--latency` the database waits so long before each answer, as the way to Azure and back would take. Requests and request
+charge are counted at the store. Times are ratios of one run on one machine; the counts do not depend on the machine.
 """
 
 import argparse
@@ -26,6 +26,8 @@ from shared.stores.cosmos import CosmosStore
 from shared.stores.cosmos_account import Account, open_client, open_container
 
 BATCHES = (1, 10, 100, 500)
+_FOR_EVER = 10**9
+"""Requests that are delayed: all of them."""
 
 
 @dataclass(slots=True)
@@ -99,9 +101,12 @@ async def measure(cosmos: Cosmos, count: int, skus: int, size: int | None) -> Ta
     return tally
 
 
-async def run(count: int, skus: int, rounds: int) -> None:
+async def run(count: int, skus: int, rounds: int, latency: float) -> None:
     with tempfile.TemporaryDirectory() as logs:
         async with Stack.running(host=False, logs=Path(logs)) as stack:
+            if latency:
+                for operation in ("Batch", "Read", "Query"):
+                    await stack.cosmos.fault(operation=operation, delay_ms=latency, times=_FOR_EVER)
             best: dict[int | None, Tally] = {}
             for _ in range(rounds):  # in turn, so that a slow moment of the machine hits all alike
                 for size in (None, *BATCHES):
@@ -110,7 +115,7 @@ async def run(count: int, skus: int, rounds: int) -> None:
                         best[size] = tally
                     print(".", end="", flush=True, file=sys.stderr)
     print(file=sys.stderr)
-    print(f"{count} new events over {skus} articles, best of {rounds} rounds\n")
+    print(f"{count} new events over {skus} articles, {latency:g} ms a request, best of {rounds} rounds\n")
     print("| events at a time | events/s | times one by one | requests per event | request units per event |")
     print("|---|---|---|---|---|")
     alone = best[None]
@@ -128,8 +133,9 @@ def main() -> None:
     parser.add_argument("--events", type=int, default=2000, help="events in each measurement (default 2000)")
     parser.add_argument("--skus", type=int, default=10, help="articles they are spread over (default 10)")
     parser.add_argument("--rounds", type=int, default=3, help="how often everything is measured (default 3)")
+    parser.add_argument("--latency", type=float, default=0, help="milliseconds added to each request (default 0)")
     given = parser.parse_args()
-    asyncio.run(run(given.events, given.skus, given.rounds))
+    asyncio.run(run(given.events, given.skus, given.rounds, given.latency))
 
 
 if __name__ == "__main__":

@@ -7,7 +7,7 @@ fields for people and never become document ids.
 
 import hashlib
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from uuid import UUID
 
 from .errors import NoStableKey
@@ -33,6 +33,15 @@ class DeduplicationKey:
     identity: tuple[KeyPart, ...]
     """The parts that the producer promises to repeat on every copy."""
 
+    digest: str = field(init=False, compare=False)
+    """40 hexadecimal digits (160 bits of SHA-256): the marker's id in every store, and the key's name in logs."""
+
+    def __post_init__(self) -> None:
+        framed = [_VERSION, _frame(b"s", self.consumer.encode()), _frame(b"s", self.source.encode())]
+        framed += [_frame(*_typed_bytes(part)) for part in self.identity]
+        digest = hashlib.sha256(b"".join(framed)).hexdigest()[:40]
+        object.__setattr__(self, "digest", digest)  # once: it is asked for at every step of a message
+
     @classmethod
     def of(cls, consumer: str, source: str, identity: object | Sequence[object]) -> "DeduplicationKey":
         """Build a key from one part or several. Raises `NoStableKey` when any part is missing or has no exact form."""
@@ -40,13 +49,6 @@ class DeduplicationKey:
         if not parts:
             raise NoStableKey("The message declares no identity.")
         return cls(consumer, source, tuple(_part(part, position) for position, part in enumerate(parts, 1)))
-
-    @property
-    def digest(self) -> str:
-        """40 hexadecimal digits (160 bits of SHA-256): the marker's id in every store, and the key's name in logs."""
-        framed = [_VERSION, _frame(b"s", self.consumer.encode()), _frame(b"s", self.source.encode())]
-        framed += [_frame(*_typed_bytes(part)) for part in self.identity]
-        return hashlib.sha256(b"".join(framed)).hexdigest()[:40]
 
     def __str__(self) -> str:
         return f"message {self.text} (consumer {self.consumer}, key {self.digest})"
