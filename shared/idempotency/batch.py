@@ -88,12 +88,13 @@ class Group:
         return bool(self._pending)
 
     async def _look(self, attempts: Attempts) -> None:
-        """Learn which markers exist, in one request."""
-        ids = list(dict.fromkeys(member.intake.marker_id for member in self._pending))
+        """Learn in one request which markers exist of those that the next commit would write."""
+        front = self._pending[:_MOST_IN_A_COMMIT]
+        ids = list(dict.fromkeys(member.intake.marker_id for member in front))
         found = await self._consumer.store.read_many(self._partition, ids, bookmark=attempts.bookmark)
         if not found and attempts.told is Told.CONFLICT:
             raise TransientFailure("A conflict promised a marker, and a read shows none.")
-        for member in self._pending:
+        for member in front:
             try:
                 if marker := marker_in(found.get(member.intake.marker_id)):
                     member.intake.judge(Told.REDELIVERED, marker)

@@ -100,6 +100,14 @@ async def test_a_retried_batch_reads_before_it_runs(bench):
     assert bench.store.calls == ["read_many"]
 
 
+@pytest.mark.parametrize("attempt", [1, 2])
+async def test_a_replayed_batch_larger_than_a_request_is_classified_in_parts(bench, attempt):
+    """250 events of one account, all done before: every one a duplicate, whatever one request can ask for."""
+    await bench.consumer().consume_all(many(250))
+    assert kinds(await bench.consumer().consume_all(many(250, attempt=attempt))) == [Duplicate] * 250
+    assert await bench.total() == 250
+
+
 async def test_a_batch_that_is_partly_done_finishes_the_rest_on_fresh_state(bench):
     """Ten of thirty were done: they are duplicates, the others are processed, each once."""
     events = many(30)
