@@ -2,6 +2,9 @@
 
 import json
 import logging
+import subprocess
+import sys
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -21,6 +24,7 @@ from tests.listening import (
     store_call,
 )
 
+ROOT = Path(__file__).parents[2]
 _ORDINARY = set(vars(logging.makeLogRecord({}))) | {"message"}
 _WHO = {
     "consumer": "place_order",
@@ -143,10 +147,26 @@ def test_an_id_with_a_line_break_does_not_write_a_line_of_its_own(caplog: pytest
     assert found["messageId"] == forged
 
 
-def test_sdks_do_not_log_each_request() -> None:
+_SDK_RECORDS = ("azure.cosmos._cosmos_http_logging_policy", "azure.monitor.opentelemetry.exporter.export._base")
+
+
+def test_sdks_do_not_log_each_request(monkeypatch: pytest.MonkeyPatch) -> None:
     """Two records with all headers for every request would bury everything else; their warnings stay."""
+    monkeypatch.setattr(logging.getLogger(), "level", logging.INFO)  # as in the worker
     telemetry.quiet_sdks()
-    for name in ("azure.cosmos._cosmos_http_logging_policy", "azure.monitor.opentelemetry.exporter.export._base"):
+    for name in _SDK_RECORDS:
         sdk = logging.getLogger(name)
-        assert not sdk.isEnabledFor(logging.INFO)
         assert sdk.isEnabledFor(logging.WARNING)
+        assert sdk.getEffectiveLevel() == logging.WARNING
+
+
+def test_sdks_are_quiet_as_soon_as_the_app_is_loaded() -> None:
+    """An app that waits for its first message would otherwise send logs of having sent logs, for ever."""
+    program = f"""
+import logging
+logging.basicConfig(level=logging.INFO)
+import function_app
+print([logging.getLogger(name).isEnabledFor(logging.INFO) for name in {_SDK_RECORDS}])
+"""
+    ran = subprocess.run([sys.executable, "-c", program], cwd=ROOT, capture_output=True, text=True, timeout=60)  # noqa: S603
+    assert ran.stdout == "[False, False]\n", ran.stderr
