@@ -11,7 +11,7 @@ ACCEPTED, BAD_REQUEST, UNAUTHORIZED = 202, 400, 401
 
 
 def put_token(request: Request) -> Response:
-    """Takes any token of a known type. Whether it grants anything is not checked here (see DIFFERENCES.md)."""
+    """Takes any token of a known type. Whether it grants anything is not checked here (see local/README.md)."""
     if request.operation != "put-token":
         text = f"The operation {request.operation!r} is not supported."
         return Response(BAD_REQUEST, text, Condition.NOT_ALLOWED)

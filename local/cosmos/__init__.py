@@ -1,7 +1,7 @@
 """A stand-in for Azure Cosmos DB (NoSQL) on this machine: the REST API that the public SDKs speak, over SQLite.
 
 Start reading at `store.py` (what a transaction is) and `gateway.py` (where a request goes). What differs from the
-service is listed in DIFFERENCES.md.
+service is listed in local/README.md.
 """
 
 from .auth import EMULATOR_KEY

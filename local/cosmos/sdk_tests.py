@@ -1,6 +1,6 @@
 """`python -m local.cosmos.sdk_tests TESTS [FILE …]`: run azure-cosmos' own tests against the stand-in.
 
-TESTS is the `tests` folder of the SDK's source distribution (DIFFERENCES.md says how to get it). Each file runs in a
+TESTS is the `tests` folder of the SDK's source distribution (local/README.md says how to get it). Each file runs in a
 process of its own, because the SDK keeps caches for the whole process. Exit status 0 only if no test of them failed.
 
 Twenty of the tests go to https://localhost:8081 whatever they are told; --https serves there, with a certificate made
