@@ -102,10 +102,10 @@ class IdempotentConsumer[M]:
             seconds = self.clock.monotonic() - started
             for course in courses:
                 self.hook(course.ended(self.name, seconds))
-        return [course.outcome for course in courses if course.outcome is not None]
+        return [course.result() for course in courses]
 
     def _take_in(self, course: Course) -> Intake | None:
-        """Decide what a delivery is before any store is asked; None when that is enough to reject it."""
+        """Decide what a delivery is before any store is asked; None when that already is its end."""
         delivery = course.delivery
         try:
             key = course.key = DeduplicationKey.of(self.name, delivery.source, self.identity(delivery))
@@ -121,7 +121,9 @@ class IdempotentConsumer[M]:
             )
         except Rejection as rejection:
             course.refused(rejection)
-            return None
+        except Exception as error:  # noqa: BLE001 - a programming error, raised when the others are done
+            course.error = error
+        return None
 
     async def _settle_groups(self, groups: list[list[Underway]], patience: float) -> None:
         at_once = asyncio.Semaphore(_GROUPS_AT_ONCE)
@@ -131,15 +133,11 @@ class IdempotentConsumer[M]:
             try:
                 async with at_once:
                     await group.settle()
-            except BaseException as error:
+            except BaseException as error:  # noqa: BLE001 - kept with its deliveries, and raised when the others are done
                 for member in members:
                     member.course.error = error
-                raise
 
-        ends = await asyncio.gather(*map(settle, groups), return_exceptions=True)
-        for end in ends:
-            if end is not None:
-                raise end
+        await asyncio.gather(*map(settle, groups))
 
     async def settle(self, intake: Intake, patience: Patience) -> Outcome:
         """Look where a duplicate is likely, run where it is not, and let conflicts decide which it was.

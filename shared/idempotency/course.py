@@ -31,6 +31,12 @@ class Course:
             case Superseded():
                 self.outcome = Stale(str(refusal))
 
+    def result(self) -> Outcome:
+        """The outcome. Raises the exception that ended it instead."""
+        if self.outcome is None:
+            raise self.error or AssertionError("a course ends in an outcome or in an exception")
+        return self.outcome
+
     def ended(self, consumer: str, seconds: float) -> DeliveryEnded:
         """What the hook is told."""
         return DeliveryEnded(

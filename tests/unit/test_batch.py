@@ -284,6 +284,18 @@ async def test_a_failing_partition_does_not_hold_up_the_others(bench):
     assert kinds(outcomes) == [Processed] * 3 + [Duplicate] * 3
 
 
+async def test_a_bug_on_arrival_is_raised_after_the_others_are_done(bench):
+    """An event whose identity cannot even be asked for stops nobody else, and is told and raised like any other bug."""
+
+    def identity(delivery):
+        return {"1-0": "a", "1-1": "b"}[delivery.message_id]
+
+    with pytest.raises(KeyError, match="1-2"):
+        await bench.consumer(identity=identity).consume_all(many(3))
+    assert await bench.total() == 2
+    assert sum(isinstance(event, DeliveryEnded) for event in bench.events) == 3
+
+
 async def test_a_programming_error_is_raised_after_what_came_before_it(bench):
     """A bug is the host's to retry: the events before it are done, its own writes and those behind it are not."""
 

@@ -404,6 +404,24 @@ async def test_a_programming_error_is_raised_and_writes_nothing(bench):
     assert await bench.consumer().consume(delivery(attempt=2)) == FIVE
 
 
+async def test_a_cancelled_delivery_is_cancelled_and_told(bench):
+    """A host that shuts down is not kept waiting, and what was on its way is told as not ended."""
+
+    async def never() -> None:
+        await asyncio.Event().wait()
+
+    bench.store.on_commit = [never]
+    task = asyncio.create_task(bench.consumer().consume(delivery(), patience=60))
+    while "commit" not in bench.store.calls:
+        await asyncio.sleep(0)
+    task.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await task
+    (ended,) = [event for event in bench.events if isinstance(event, DeliveryEnded)]
+    assert isinstance(ended.error, asyncio.CancelledError)
+    assert await bench.consumer().consume(delivery(attempt=2)) == FIVE
+
+
 async def test_after_the_retention_window_the_promise_ends(inbox):
     """A marker that has expired is gone: the same id is a new message."""
     consumer = inbox.consumer(cache=CompletedMarkers(10, DAY.duration))
