@@ -407,13 +407,15 @@ async def test_a_programming_error_is_raised_and_writes_nothing(bench):
 async def test_a_cancelled_delivery_is_cancelled_and_told(bench):
     """A host that shuts down is not kept waiting, and what was on its way is told as not ended."""
 
+    committing = asyncio.Event()
+
     async def never() -> None:
+        committing.set()
         await asyncio.Event().wait()
 
     bench.store.on_commit = [never]
     task = asyncio.create_task(bench.consumer().consume(delivery(), patience=60))
-    while "commit" not in bench.store.calls:
-        await asyncio.sleep(0)
+    await committing.wait()
     task.cancel()
     with pytest.raises(asyncio.CancelledError):
         await task
