@@ -1,9 +1,9 @@
 """What a handler stages is what is committed: one operation a document, in order."""
 
 import pytest
-from shared.stores.memory import MemoryStore
 
 from shared.idempotency import Create, Delete, Replace, UnitOfWork, Upsert
+from shared.stores.memory import MemoryStore
 
 
 @pytest.fixture
