@@ -36,7 +36,7 @@ async def worker(*arguments: str) -> Any:
     finally:
         if process.returncode is None:
             process.kill()
-            await process.wait()
+            await process.communicate()
     return json.loads(out)
 
 

@@ -38,7 +38,7 @@ async def run() -> dict[str, Any]:
         finally:
             if process.returncode is None:
                 process.kill()
-                await process.wait()
+                await process.communicate()
         return dict(json.loads(out))
 
 

@@ -27,4 +27,4 @@ async def started(*arguments: str) -> AsyncIterator[tuple[Process, str]]:
     finally:
         if process.returncode is None:
             process.kill()
-        await process.wait()
+        await process.communicate()  # to the end of its output, so that nothing of it outlives the event loop

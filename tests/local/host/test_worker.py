@@ -153,7 +153,7 @@ async def test_a_worker_notices_that_its_host_was_killed(make_app: Callable[[str
         await eventually(lambda: in_flight(url))
     finally:
         host.kill()
-        await host.wait()
+        await host.communicate()  # to the end of its output, so that nothing of it outlives the event loop
     await asyncio.gather(blocked, return_exceptions=True)
     await eventually(lambda: not any(is_alive(pid) for pid in pids))
 
@@ -168,10 +168,12 @@ async def test_the_command_line_stops_on_sigterm_with_code_0(make_app: Callable[
     try:
         await ready_url(host)
         host.send_signal(signal.SIGTERM)
-        assert await host.wait() == 0
+        await host.communicate()
+        assert host.returncode == 0
     finally:
         if host.returncode is None:
             host.kill()
+            await host.communicate()
 
 
 async def test_the_command_line_fails_when_the_app_cannot_be_loaded(make_app: Callable[[str], Path]) -> None:

@@ -37,7 +37,7 @@ async def run_app(settings: dict[str, str]) -> Any:
         finally:
             if process.returncode is None:
                 process.kill()
-                await process.wait()
+                await process.communicate()
         return json.loads(out)
 
 

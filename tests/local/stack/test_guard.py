@@ -48,7 +48,7 @@ async def running(*command: str | Path) -> AsyncIterator[tuple[asyncio.subproces
         process.stdin.close()
         if process.returncode is None:
             process.kill()
-        await process.wait()
+        await process.communicate()  # to the end of its output, so that nothing of it outlives the event loop
 
 
 async def until_gone(pids: list[int]) -> None:

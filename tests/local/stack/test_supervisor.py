@@ -132,6 +132,7 @@ async def test_the_command_runs_until_ctrl_c_and_leaves_nothing(app: Path) -> No
     finally:
         if process.returncode is None:
             process.kill()
+            await process.communicate()
     ports = {int(port) for port in re.findall(r"(?:127\.0\.0\.1|localhost):(\d+)", printed)}
     assert len(ports) == len(FREE.__slots__)
     for port in ports:
