@@ -11,7 +11,9 @@ from shared.idempotency import (
     IdempotentConsumer,
     InboxMarker,
     Malformed,
+    Outcome,
     Placement,
+    Processed,
     RetentionWindow,
     UnitOfWork,
 )
@@ -97,3 +99,20 @@ class Bench:
 def entity_bench() -> Bench:
     """The same flow with the business entity as its own marker."""
     return Bench(placement=EntityAsMarker(lambda delivery: str(delivery.message_id)), handler=open_entity)
+
+
+FIVE = Processed({"total": 5})
+"""The end of the first delivery of `delivery()`."""
+
+
+def many(count: int, *, account: str = "1", amount: int = 1, attempt: int = 1) -> list[Delivery]:
+    """So many different messages for one account."""
+    return [
+        delivery({"amount": amount}, message_id=f"{account}-{n}", attempt=attempt, account=account)
+        for n in range(count)
+    ]
+
+
+def kinds(outcomes: list[Outcome]) -> list[type]:
+    """What became of deliveries, without the details."""
+    return [type(outcome) for outcome in outcomes]
