@@ -1,4 +1,7 @@
-"""One broker for each module of SDK tests, with a hub for each test: opening a link costs the SDK most of a second."""
+"""Brokers: one for each test over bare AMQP, and one for each module of SDK tests, with a hub for each test.
+
+Opening a link costs the SDK most of a second.
+"""
 
 import asyncio
 from collections.abc import AsyncIterator
@@ -16,8 +19,9 @@ from local.amqp.performatives import Disposition
 from local.amqp.states import decode_state
 from local.event_hubs import EventHubs
 
-from ..amqp.client import connected
+from ..amqp.client import Client, connected
 from .builders import an_encoded_event
+from .links import TOPOLOGY
 
 DAY = 24 * 3600  # seconds
 HUB = {"partitionCount": 4, "messageRetention": "P1D", "consumerGroups": ["$Default", "audit"]}
@@ -134,3 +138,17 @@ async def module_bench(request: pytest.FixtureRequest) -> AsyncIterator[Bench]:
 def bench(module_bench: Bench, request: pytest.FixtureRequest) -> Bench:
     """The module's broker with an untouched hub."""
     return replace(module_bench, name=request.function.__name__)
+
+
+@pytest.fixture
+async def hubs() -> AsyncIterator[EventHubs]:
+    async with EventHubs.serving(TOPOLOGY) as hubs:
+        yield hubs
+
+
+@pytest.fixture
+async def client(hubs: EventHubs) -> AsyncIterator[Client]:
+    async with connected(hubs.amqp_port) as client:
+        await client.open()
+        await client.begin()
+        yield client

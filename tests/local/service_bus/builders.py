@@ -53,3 +53,8 @@ def locked(queue: Queue) -> StoredMessage:
 def token_of(message: StoredMessage) -> Any:
     assert message.lock_token is not None
     return message.lock_token
+
+
+def dead_letter_queue(queue: Queue) -> Queue:
+    assert queue.dead_letter_queue is not None
+    return queue.dead_letter_queue

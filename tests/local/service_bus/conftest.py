@@ -1,4 +1,7 @@
-"""One broker and one SDK connection for each module of SDK tests: opening a link costs the SDK most of a second."""
+"""A queue for each test of its rules; one broker and one SDK connection for each module of SDK tests.
+
+Opening a link costs the SDK most of a second.
+"""
 
 from collections.abc import AsyncIterator
 from dataclasses import dataclass
@@ -8,7 +11,11 @@ import pytest_asyncio
 from azure.servicebus import ServiceBusMessage, ServiceBusReceivedMessage
 from azure.servicebus.aio import ServiceBusClient, ServiceBusReceiver, ServiceBusSender
 
+from local.broker import Clock
 from local.service_bus import ServiceBus
+from local.service_bus.queue import Queue
+
+from .builders import a_queue, still_clock
 
 QUEUE = "orders"
 LOCK = 60  # seconds, as in the topology below
@@ -75,3 +82,13 @@ async def bench(module_bench: Bench) -> AsyncIterator[Bench]:
     left = {name: counts[name] for name in ("active", "locked", "scheduled", "deferred", "dead_letter") if counts[name]}
     if left:
         pytest.fail(f"the test left messages for the next one: {left}")
+
+
+@pytest.fixture
+def clock() -> Clock:
+    return still_clock()
+
+
+@pytest.fixture
+def queue(clock: Clock) -> Queue:
+    return a_queue(clock)
