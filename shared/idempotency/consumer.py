@@ -71,8 +71,6 @@ class IdempotentConsumer[M]:
     """Told what happens."""
     random: Callable[[], float] = random.random
     """Uniform in [0, 1): jitter."""
-    new_attempt_id: Callable[[], str] = lambda: uuid4().hex
-    """Unique for every call of `consume`."""
 
     async def consume(self, delivery: Delivery, *, patience: float = 0.0) -> Outcome:
         """Process a delivery with an effectively-once result.
@@ -117,7 +115,7 @@ class IdempotentConsumer[M]:
                 fingerprint=Fingerprint.of(delivery.body),
                 partition=self.partition(delivery),
                 marker_id=self.placement.marker_id(delivery, key),
-                attempt_id=self.new_attempt_id(),
+                attempt_id=uuid4().hex,
             )
         except Rejection as rejection:
             course.refused(rejection)

@@ -17,7 +17,7 @@ class Delivery:
     """One arrival of a message. The next arrival of the same message differs in `attempt` alone, never in identity."""
 
     source: str
-    """Where ids are unique: the queue's name, or a CloudEvent's `source`."""
+    """Where ids are unique: the queue's or hub's name, a hub's partition, or a CloudEvent's `source`."""
     message_id: str | None
     """The producer's id, as it came; None when there was none. `DeduplicationKey` decides whether it is usable."""
     body: bytes = field(repr=False)

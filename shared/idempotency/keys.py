@@ -18,8 +18,8 @@ type KeyPart = str | int | bytes | UUID
 _VERSION = b"1"
 _NOT_AN_ID = frozenset({"none", "null"})
 """Texts that a JSON null turns into on its way through a worker (seen: 'None')."""
-_MAX_PART_BYTES = 1024
-"""Longer than any broker's id (Service Bus: 128 characters); a bound on what a producer can make us keep."""
+_LONGEST_TEXT = 256
+"""Characters of a raw identity that people are shown; twice a Service Bus message id. The digest covers all of it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,8 +55,9 @@ class DeduplicationKey:
 
     @property
     def text(self) -> str:
-        """The raw identity for people: logs, marker fields, dead-letter descriptions."""
-        return " ".join(part.hex() if isinstance(part, bytes) else str(part) for part in self.identity)
+        """The raw identity for people: logs, marker fields, dead-letter descriptions. Shortened where it is long."""
+        text = " ".join(part.hex() if isinstance(part, bytes) else str(part) for part in self.identity)
+        return text if len(text) <= _LONGEST_TEXT else text[: _LONGEST_TEXT - 1] + "…"
 
 
 def _part(value: object, position: int) -> KeyPart:
@@ -71,7 +72,7 @@ def _part(value: object, position: int) -> KeyPart:
         case str() if _is_placeholder(value):
             raise NoStableKey(f"Part {position} of the message's identity is a placeholder, not an id.")
         case str() | int() | bytes() | UUID():
-            return _bounded(value, position)
+            return _encodable(value, position)
         case _:
             raise NoStableKey(f"Part {position} of the message's identity is a {type(value).__name__}, not an id.")
 
@@ -84,13 +85,11 @@ def _is_placeholder(text: str) -> bool:
     return len(digits) == 32 and not digits.strip("0")
 
 
-def _bounded(part: KeyPart, position: int) -> KeyPart:
+def _encodable(part: KeyPart, position: int) -> KeyPart:
     try:
-        size = len(_typed_bytes(part)[1])
+        _typed_bytes(part)
     except UnicodeEncodeError:
         raise NoStableKey(f"Part {position} of the message's identity is not valid Unicode.") from None
-    if size > _MAX_PART_BYTES:
-        raise NoStableKey(f"Part {position} of the message's identity is longer than {_MAX_PART_BYTES} bytes.")
     return part
 
 

@@ -29,7 +29,7 @@ class Marker:
     fingerprint: Fingerprint
     """What the message said; compared on every path."""
     attempt_id: str
-    """Made anew by every call of `consume`: tells our own commit from somebody else's when an answer was lost."""
+    """Made anew for every delivery taken in: tells our own commit from somebody else's when an answer was lost."""
     delivery_attempt: int
     """The broker's delivery count when the work was done."""
     processed_at: datetime

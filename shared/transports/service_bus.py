@@ -142,6 +142,7 @@ def deliveries(message: func.ServiceBusMessage, queue: str) -> tuple[Delivery, .
         properties=MappingProxyType(message.application_properties or {}),
         content_type=message.content_type,
         subject=message.subject,
+        partition_key=message.partition_key,
         session_id=message.session_id,
         correlation_id=message.correlation_id,
         # The host's *Utc values carry no zone.

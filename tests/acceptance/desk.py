@@ -104,6 +104,11 @@ class Desk:
         letters = await self.dead_letter_receivers[queue].peek_messages(max_message_count=250)
         return [letter for letter in letters if letter.message_id == message_id]
 
+    def app_log(self) -> str:
+        """What the host and the app have printed so far."""
+        (log,) = (part.log for part in self.stack.parts if part.name == "host")
+        return log.read_text()
+
     async def requests(self, container: str, partition: str) -> list[str]:
         """What the app asked the database for a partition, in order."""
         records = await self.stack.cosmos.requests(container)

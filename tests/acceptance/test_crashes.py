@@ -1,6 +1,7 @@
 """What each crash leaves: processes die and connections break for real, and every order has one effect."""
 
 import asyncio
+from functools import partial
 
 import pytest
 
@@ -15,6 +16,10 @@ ONE_EFFECT = {"order": 1, "order-line": 2, "marker": 1}
 
 async def effects(desk: Desk, order_id: str) -> dict[str, int]:
     return {kind: len(found) for kind, found in (await desk.documents("orders", order_id)).items()}
+
+
+async def has_one_effect(desk: Desk, order_id: str) -> bool:
+    return await effects(desk, order_id) == ONE_EFFECT
 
 
 async def send(desk: Desk, order_id: str) -> None:
@@ -46,7 +51,13 @@ async def test_killed_before_the_commit_that_lands_all_the_same(desk):
     await desk.stack.cosmos.fault(operation="Batch", partition_key="K2", when="before", hold=True, times=1)
     await send(desk, "K2")
     await desk.until_held()
-    await kill_and_redeliver(desk)
+    killed = await desk.kill_worker()
+    await desk.stack.cosmos.release()
+    await desk.until(partial(has_one_effect, desk, "K2"))
+    await desk.host.wait_running(after=killed)
+    await desk.expire_locks()
+    await desk.until_empty()
+    assert await desk.requests("orders", "K2") == ["Batch", "Read"]
     assert await effects(desk, "K2") == ONE_EFFECT
 
 
@@ -78,14 +89,11 @@ async def test_a_lock_expires_while_a_second_copy_runs(desk):
     await send(desk, "K5")
     await desk.until_held()
     await desk.expire_locks()
-
-    async def second_copy_wrote() -> bool:
-        return await effects(desk, "K5") == ONE_EFFECT
-
-    await desk.until(second_copy_wrote)
+    await desk.until(partial(has_one_effect, desk, "K5"))
     await desk.stack.cosmos.release()
     await desk.until_empty()
     assert await effects(desk, "K5") == ONE_EFFECT
+    assert 'complete failed for "K5/placed"' in desk.app_log()
     assert await desk.dead_letters("orders", "K5/placed") == []
 
 
@@ -105,6 +113,7 @@ async def test_an_outage_of_the_database_is_waited_out_in_one_delivery(desk, sta
 
 async def test_the_broker_is_cut_off_between_commit_and_settlement(desk):
     """The settlement cannot be delivered; the message comes again and its marker answers."""
+    before = (await desk.stack.service_bus.statistics())["orders"]
     await desk.stack.cosmos.fault(operation="Batch", partition_key="K7", when="after", hold=True, times=1)
     await send(desk, "K7")
     await desk.until_held()
@@ -117,7 +126,10 @@ async def test_the_broker_is_cut_off_between_commit_and_settlement(desk):
     await desk.until(nobody_works)
     await desk.expire_locks()
     await desk.until_empty()
+    after = (await desk.stack.service_bus.statistics())["orders"]
     assert await effects(desk, "K7") == ONE_EFFECT
+    assert (after.deliveries - before.deliveries, after.lock_expired - before.lock_expired) == (2, 1)
+    assert after.completed - before.completed == 1
 
 
 async def test_workers_die_again_and_again_in_a_burst(desk):

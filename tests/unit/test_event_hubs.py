@@ -7,13 +7,18 @@ from typing import Any
 import pytest
 
 from shared.idempotency import (
+    AlreadyExists,
     DeliveryEnded,
     Event,
     IdempotentConsumer,
     InboxMarker,
     Reason,
+    Refused,
+    Rejection,
     RetentionWindow,
+    Superseded,
     TransientFailure,
+    UnitOfWork,
 )
 from shared.retail.stock import StockMovement, record_movement, sku_of
 from shared.stores.memory import MemoryStore
@@ -134,6 +139,33 @@ async def test_every_kind_of_poison_is_parked_for_its_reason(
     assert [parked.reason for parked in warehouse.lot.parked] == [reason]
     assert warehouse.lot.parked[0].delivery.body == poison.body
     assert await warehouse.level() == ("2", 2)
+
+
+@pytest.mark.parametrize("refusal", [Refused("the warehouse is closed"), AlreadyExists("somebody was faster")])
+async def test_what_a_handler_refuses_is_parked(warehouse: Warehouse, refusal: Rejection) -> None:
+    """The business says no for good: the event waits for a person, and its neighbours are processed."""
+
+    async def choosy(message: StockMovement, work: UnitOfWork) -> Any:
+        if message.movement_id == "m-1":
+            raise refusal
+        return await record_movement(message, work)
+
+    await warehouse.receive(*movements(3), handler=choosy)
+    [parked] = warehouse.lot.parked
+    assert (parked.reason, parked.description) == (refusal.reason, refusal.description)
+    assert parked.delivery.message_id == "m-1"
+    assert await warehouse.level() == ("2", 2)
+
+
+async def test_a_stale_event_is_done_and_not_parked(warehouse: Warehouse) -> None:
+    """Overtaken by a later one: nothing is written, and nobody has to look at it."""
+
+    async def overtaken(message: StockMovement, work: UnitOfWork) -> Any:
+        raise Superseded("a later count is there")
+
+    await warehouse.receive(*movements(2), handler=overtaken)
+    assert warehouse.outcomes == ["Stale", "Stale"]
+    assert warehouse.lot.parked == []
 
 
 async def test_events_without_ids_are_never_taken_for_each_other(warehouse: Warehouse) -> None:

@@ -45,10 +45,14 @@ def test_half_a_surrogate_pair_can_be_told() -> None:
 def test_a_message_becomes_a_delivery_byte_for_byte() -> None:
     """Compressed, empty or plain: the body is the one that was sent, and the source is the queue."""
     for body in (b"\x1f\x8b\x08\x00\xff\xfe", b"", b"null"):
-        [delivery] = deliveries(examples.service_bus_message(body, session_id="s", correlation_id="c"), "orders")
+        message = examples.service_bus_message(
+            body, session_id="s", correlation_id="c", partition_key="p", application_properties={"tenant": "t"}
+        )
+        [delivery] = deliveries(message, "orders")
         assert delivery.body == body
         assert (delivery.source, delivery.message_id) == ("orders", "1001/placed")
-        assert (delivery.session_id, delivery.correlation_id) == ("s", "c")
+        assert (delivery.session_id, delivery.correlation_id, delivery.partition_key) == ("s", "c", "p")
+        assert delivery.properties == {"tenant": "t"}
 
 
 def test_attempts_are_counted_from_one() -> None:

@@ -16,6 +16,10 @@ from tests.telemetry_in_worker import HOSTS, INVOCATIONS, PRODUCERS
 ROOT = Path(__file__).parents[2]
 _SECONDS = 60
 """For a process that takes a few: a hanging test says so instead of hanging."""
+_NO_STORAGE = (
+    "AccountName=shop;AccountKey=a2V5;TableEndpoint=http://127.0.0.1:1/shop;BlobEndpoint=http://127.0.0.1:1/shop"
+)
+"""Nothing listens there: what has to be parked fails its batch."""
 _MESSAGE, _COPY, _KEYLESS, _BATCH, _FAILED_BATCH = range(len(INVOCATIONS))
 
 
@@ -24,7 +28,11 @@ async def run() -> dict[str, Any]:
     async with Cosmos.serving(topology=ROOT / "shared" / "topology.json") as cosmos, serving() as service:
         service.locked = AlwaysLocked()
         host, port = service.address.split(":")
-        settings = {"CosmosConnection": cosmos.connection_string, "PYTHON_ENABLE_OPENTELEMETRY": "true"}
+        settings = {
+            "CosmosConnection": cosmos.connection_string,
+            "AzureWebJobsStorage": _NO_STORAGE,
+            "PYTHON_ENABLE_OPENTELEMETRY": "true",
+        }
         environment = {name: os.environ[name] for name in ("PATH", "HOME") if name in os.environ}
         process = await asyncio.create_subprocess_exec(
             *(sys.executable, "-m", "tests.telemetry_in_worker", "--host", host, "--port", port),

@@ -3,7 +3,7 @@
 import ast
 import re
 
-from shared.settings import Settings, StorageSettings
+from shared.settings import CosmosSettings, Settings, StorageSettings
 
 from .tree import ROOT, at, files, text
 
@@ -42,7 +42,9 @@ def test_connections_are_those_of_triggers_and_of_our_code():
     """Nothing is connected that nobody uses."""
     deployed = {name.split("__")[0] for name in SETTINGS if "__" in name}
     ours = {
-        str(field.alias).split("__")[0] for one in (Settings, StorageSettings) for field in one.model_fields.values()
+        str(field.alias).split("__")[0]
+        for one in (CosmosSettings, StorageSettings)
+        for field in one.model_fields.values()
     }
     assert deployed == connections_of_triggers() | ours == set(PLACE)
 
@@ -57,7 +59,8 @@ def test_our_code_accepts_the_settings_as_they_are_deployed():
         "identityClientId": "11111111-2222-3333-4444-555555555555",
     }
     environment = {name: values.get(text(value), text(value)) for name, value in SETTINGS.items()}
-    cosmos, storage = Settings.read(environment), StorageSettings.read(environment)
+    settings = Settings.read(environment)
+    cosmos, storage = settings.cosmos, settings.storage
     assert (cosmos.endpoint, cosmos.client_id) == (values["cosmosEndpoint"], values["identityClientId"])
     assert (storage.account_name, storage.client_id) == ("stabc123", values["identityClientId"])
 
