@@ -5,6 +5,7 @@ What the Functions host reads by itself (`ServiceBusConnection`, `EventHubConnec
 
 import base64
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Annotated, Literal, Self
 from urllib.parse import urlsplit
 
@@ -54,7 +55,7 @@ type StorageConnectionString = Annotated[SecretStr, AfterValidator(_storage_conn
 type StorageAccountName = Annotated[str, Field(pattern=r"^[a-z0-9]{3,24}$")]
 
 
-class Settings(BaseModel):
+class CosmosSettings(BaseModel):
     """How to reach Cosmos DB: with a connection string, or without a key by an endpoint and an identity."""
 
     model_config = ConfigDict(frozen=True)
@@ -67,11 +68,6 @@ class Settings(BaseModel):
     """Declares a managed identity, as Functions spells it (Microsoft Learn, "Connections")."""
     client_id: str | None = Field(None, alias="CosmosConnection__clientId")
     """The user-assigned identity; None for the app's own, or for the developer who is signed in."""
-
-    @classmethod
-    def read(cls, environment: Mapping[str, str]) -> Self:
-        """Read and check them. Raises `SettingsError` with all faults in one text. Empty counts as absent."""
-        return _read(cls, environment, "CosmosConnection", "CosmosConnection__accountEndpoint", "a URL")
 
 
 class StorageSettings(BaseModel):
@@ -88,27 +84,44 @@ class StorageSettings(BaseModel):
     client_id: str | None = Field(None, alias="AzureWebJobsStorage__clientId")
     """The user-assigned identity; None for the app's own, or for the developer who is signed in."""
 
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """All that our code reads."""
+
+    cosmos: CosmosSettings
+    """For the stores."""
+    storage: StorageSettings
+    """For the parking lot."""
+
     @classmethod
     def read(cls, environment: Mapping[str, str]) -> Self:
-        """As `Settings.read`."""
-        return _read(cls, environment, "AzureWebJobsStorage", "AzureWebJobsStorage__accountName", "an account's name")
+        """Read and check them. Raises `SettingsError` with all faults of all of them in one text.
+
+        Empty counts as absent.
+        """
+        present = {name: value for name, value in environment.items() if value.strip()}
+        faults = _contradictions(present, "CosmosConnection", "CosmosConnection__accountEndpoint", "a URL")
+        cosmos = _validated(CosmosSettings, present, faults)
+        faults += _contradictions(
+            present, "AzureWebJobsStorage", "AzureWebJobsStorage__accountName", "an account's name"
+        )
+        storage = _validated(StorageSettings, present, faults)
+        if cosmos is None or storage is None or faults:
+            raise SettingsError(" ".join(faults))
+        return cls(cosmos, storage)
 
 
-def _read[S: BaseModel](
-    cls: type[S], environment: Mapping[str, str], connection: str, keyless: str, expected: str
-) -> S:
-    present = {name: value for name, value in environment.items() if value.strip()}
-    faults = _contradictions(present, connection, keyless, expected)
+def _validated[S: BaseModel](cls: type[S], present: Mapping[str, str], faults: list[str]) -> S | None:
+    """The settings of a service; None with what is wrong added to `faults`."""
     try:
-        settings = cls.model_validate(present)
+        return cls.model_validate(present)
     except ValidationError as error:
         faults += [
             f"{fault['loc'][0]}: {fault['msg']}."
             for fault in error.errors(include_url=False, include_context=False, include_input=False)
         ]
-    if faults:
-        raise SettingsError(" ".join(faults)) from None
-    return settings
+        return None
 
 
 def _contradictions(present: Mapping[str, str], connection: str, keyless: str, expected: str) -> list[str]:

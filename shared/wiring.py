@@ -16,7 +16,7 @@ from .parking.table import TableParkingLot
 from .retail.customers import RegisterCustomer, customer_id_of, register_customer
 from .retail.orders import PlaceOrder, order_id_of, place_order
 from .retail.stock import StockMovement, record_movement, sku_of
-from .settings import Settings, SettingsError, StorageSettings
+from .settings import CosmosSettings, Settings, SettingsError, StorageSettings
 from .stores.cosmos import CosmosStore
 from .stores.cosmos_account import Account, ContainerUnusable, open_client, open_container
 from .stores.late import LateStore
@@ -99,12 +99,13 @@ class App:
     def __init__(self, environment: Mapping[str, str]) -> None:
         self._environment = environment
         self._telemetry = Telemetry.of_process()
+        self._settings: Settings | None = None
         self._held = AsyncExitStack()
         self._connecting = asyncio.Lock()
         self._client: CosmosClient | None = None
         self._stores = {name: LateStore(functools.partial(self._open, name)) for name in TOPOLOGY.containers}
         self._consumers = _consumers(self._stores, self._telemetry)
-        parking = TableParkingLot(functools.partial(_storage, environment))
+        parking = TableParkingLot(lambda: _storage(self._configured().storage))
         self._held.push_async_callback(parking.close)
         self._stream_consumers = _stream_consumers(self._stores, parking, self._telemetry)
 
@@ -117,7 +118,10 @@ class App:
         return self._stream_consumers[name]
 
     async def ailment(self) -> str | None:
-        """Why messages cannot be processed now, as the class of what is wrong; None when every store answers."""
+        """Why messages cannot be processed now, as the class of what is wrong.
+
+        None when every setting is right, those of the parking lot included, and every store answers.
+        """
         try:
             async with asyncio.timeout(_PROBE_SECONDS):
                 await asyncio.gather(*(store.read("health", "health") for store in self._stores.values()))
@@ -136,30 +140,33 @@ class App:
             proxy = await open_container(
                 await self._connected(), TOPOLOGY.database, name, partition_key_path=container.partition_key_path
             )
-        except (SettingsError, ContainerUnusable) as error:
+        except ContainerUnusable as error:
             raise TransientFailure(str(error)) from error
         return CosmosStore(container=proxy, partition_property=container.partition_property, hook=self._telemetry.hook)
 
     async def _connected(self) -> CosmosClient:
         async with self._connecting:
             if self._client is None:
-                self._client = await self._held.enter_async_context(open_client(_account(self._environment)))
+                self._client = await self._held.enter_async_context(open_client(_account(self._configured().cosmos)))
             return self._client
 
+    def _configured(self) -> Settings:
+        """The settings, all checked by whoever comes first. Faults are for an operator to mend while messages wait."""
+        if self._settings is None:
+            try:
+                self._settings = Settings.read(self._environment)
+            except SettingsError as error:
+                raise TransientFailure(str(error)) from error
+        return self._settings
 
-def _account(environment: Mapping[str, str]) -> Account:
-    settings = Settings.read(environment)
+
+def _account(settings: CosmosSettings) -> Account:
     if settings.connection_string:
         return Account.from_connection_string(settings.connection_string.get_secret_value())
     return Account(settings.endpoint or "", client_id=settings.client_id)
 
 
-def _storage(environment: Mapping[str, str]) -> Clients:
-    """Clients of the storage account. What is wrong with the settings is for an operator to mend while events wait."""
-    try:
-        settings = StorageSettings.read(environment)
-    except SettingsError as error:
-        raise TransientFailure(str(error)) from error
+def _storage(settings: StorageSettings) -> Clients:
     if settings.connection_string:
         return connect(KeyedAccount(settings.connection_string.get_secret_value()))
     return connect(KeylessAccount(settings.account_name or "", client_id=settings.client_id))
