@@ -39,14 +39,14 @@ class TableParkingLot:
         self._seconds = seconds
         self._clients: Clients | None = None
 
-    async def park(self, event: ParkedEvent) -> None:
+    async def park(self, event: ParkedEvent) -> bool:
         """As `ParkingLot.park`."""
         if self._clients is None:
             self._clients = self._connect()
         row = row_of(event)
         for name, content in row.blobs.items():
             await self._write_blob(self._clients, name, content)
-        await self._write_row(self._clients, row)
+        return await self._write_row(self._clients, row)
 
     async def close(self) -> None:
         """Give the connections back. A worker keeps them for life; a test does not."""
@@ -63,14 +63,14 @@ class TableParkingLot:
                     await clients.container.create_container()
                 await clients.container.upload_blob(name, content, overwrite=True)
 
-    async def _write_row(self, clients: Clients, row: Row) -> None:
+    async def _write_row(self, clients: Clients, row: Row) -> bool:
         async with self._deadline("row"):
             try:
-                await _insert(clients, row)
+                return await _insert(clients, row)
             except ResourceNotFoundError:
                 with suppress(ResourceExistsError):  # another worker was faster
                     await clients.table.create_table()
-                await _insert(clients, row)
+                return await _insert(clients, row)
 
     @asynccontextmanager
     async def _deadline(self, what: str) -> AsyncIterator[None]:
@@ -85,8 +85,8 @@ class TableParkingLot:
             raise TransientFailure(f"The {what} of a parked event was not written: {told}.") from error
 
 
-async def _insert(clients: Clients, row: Row) -> None:
-    """Write the row unless it is there: what people noted on it stays.
+async def _insert(clients: Clients, row: Row) -> bool:
+    """Write the row unless it is there: what people noted on it stays. Answers whether it was written.
 
     A conflict alone does not say that it is there, for a table that is being deleted answers 409 as well.
     """
@@ -94,3 +94,5 @@ async def _insert(clients: Clients, row: Row) -> None:
         await clients.table.create_entity(row.entity)
     except ResourceExistsError:
         await clients.table.get_entity(row.entity["PartitionKey"], row.entity["RowKey"], select=["RowKey"])
+        return False
+    return True

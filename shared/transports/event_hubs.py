@@ -55,8 +55,9 @@ async def consume[M](
     with subscribed.observe(consumer.name, subscribed.hub, deliveries):
         outcomes = await consumer.consume_all(deliveries, patience=PATIENCE)
         for arrival, outcome in zip(arrivals, outcomes, strict=True):
-            if parked := parked_event(consumer.name, arrival, outcome):
-                await subscribed.parking.park(parked)
+            parked = parked_event(consumer.name, arrival, outcome)
+            # What is read again is not told again: a replay of a stream would wake people for what they know.
+            if parked and await subscribed.parking.park(parked):
                 consumer.hook(Parked(consumer=consumer.name, delivery=parked.delivery, reason=parked.reason))
 
 

@@ -39,9 +39,10 @@ class ParkedEvent:
 class ParkingLot(Protocol):
     """Durable storage for parked events."""
 
-    async def park(self, event: ParkedEvent) -> None:
+    async def park(self, event: ParkedEvent) -> bool:
         """Keep an event; it is durable on return. Parking the same event again changes nothing.
 
+        Answers whether it was new: false when it was there already, even if only because an answer was lost.
         Raises `TransientFailure` while that is not possible.
         """
         ...

@@ -53,8 +53,8 @@ class Yard:
         self.clients = connect(KeyedAccount(connection_string))
         self.lot = TableParkingLot(lambda: connect(KeyedAccount(connection_string)), **changes)
 
-    async def park(self, **changes: Any) -> None:
-        await self.lot.park(parked.event(**{"consumer": self.consumer} | changes))
+    async def park(self, **changes: Any) -> bool:
+        return await self.lot.park(parked.event(**{"consumer": self.consumer} | changes))
 
     async def rows(self) -> list[dict[str, Any]]:
         mine = self.clients.table.query_entities("Consumer eq @consumer", parameters={"consumer": self.consumer})
@@ -105,20 +105,20 @@ async def test_a_parked_event_is_found_with_all_that_came(yard: Yard) -> None:
 
 
 async def test_an_event_parked_twice_is_one_row(yard: Yard) -> None:
-    """Read again, or parked by two workers at once; what people noted on the row stays."""
-    await yard.park()
+    """Read again, or parked by two workers at once; what people noted on the row stays. Only the first was new."""
+    assert await yard.park()
     [row] = await yard.rows()
     await yard.clients.table.update_entity({**row, "Note": "Ada looks into it"})
-    await asyncio.gather(*(yard.park() for _ in range(3)))
+    assert await asyncio.gather(*(yard.park() for _ in range(3))) == [False] * 3
     [row] = await yard.rows()
     assert row["Note"] == "Ada looks into it"
 
 
 async def test_a_reused_id_with_other_content_has_a_row_of_its_own(yard: Yard) -> None:
     """Neither replaces the other, wherever they stood in the stream."""
-    await yard.park()
-    await yard.park(sequence_number=42)
-    await yard.park(body=b"[]")
+    assert await yard.park()
+    assert await yard.park(sequence_number=42)
+    assert await yard.park(body=b"[]")
     assert len(await yard.rows()) == 3
 
 

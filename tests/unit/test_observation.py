@@ -11,6 +11,7 @@ from shared.retail.orders import PlaceOrder, order_id_of, place_order
 from shared.retail.stock import StockMovement, record_movement, sku_of
 from shared.stores.memory import MemoryStore
 from shared.transports import event_hubs, service_bus
+from shared.transports.parking import ParkedEvent
 from tests import examples
 from tests.event_batches import HUB, Sent, batch, context, movement
 from tests.settlement_service import client_of, serving
@@ -42,16 +43,20 @@ class Diary:
 
 
 class Lot:
-    """A parking lot that keeps nothing, or is closed."""
+    """A parking lot that knows the bodies it was given, or is closed."""
 
     def __init__(self, diary: Diary, failure: Exception | None = None) -> None:
         self._diary = diary
         self._failure = failure
+        self._known: set[bytes] = set()
 
-    async def park(self, event: Any) -> None:
+    async def park(self, event: ParkedEvent) -> bool:
         if self._failure:
             raise self._failure
         self._diary.seen.append("parking")
+        new = event.delivery.body not in self._known
+        self._known.add(event.delivery.body)
+        return new
 
 
 def stream(diary: Diary, lot: Lot) -> event_hubs.StreamConsumer[Any]:
@@ -96,6 +101,18 @@ async def test_parking_is_part_of_what_is_observed_and_told_when_done() -> None:
     [event] = [entry for entry in diary.seen if isinstance(entry, Parked)]
     assert (event.consumer, event.delivery.message_id, event.reason) == ("record_movement", "m-2", Reason.MALFORMED)
     assert diary.seen.index("parking") < diary.seen.index(event) < diary.seen.index("over")
+
+
+async def test_what_is_read_again_is_not_told_as_parked_again() -> None:
+    """Whoever replays a stream does not wake people for events they know; one that is new among them is told."""
+    diary = Diary()
+    subscribed = stream(diary, Lot(diary))
+    known, new = (Sent(body=body, message_id="m-2", key="sku-1") for body in (b"not JSON", b"nor this"))
+    await event_hubs.consume(subscribed, batch(known), context())
+    diary.seen.clear()
+    await event_hubs.consume(subscribed, batch(known, new), context())
+    assert diary.observed.count("parking") == 2
+    assert [entry.delivery.body for entry in diary.seen if isinstance(entry, Parked)] == [b"nor this"]
 
 
 async def test_what_could_not_be_parked_is_not_told_as_parked() -> None:
