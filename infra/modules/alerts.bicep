@@ -47,9 +47,9 @@ var logAlerts = [
     periods: 1
   }
   {
-    // Seconds. A batch takes seconds; a restart or a deployment a few minutes.
+    // Seconds, of queues and streams alike. A message or a batch takes seconds; a restart or a deployment a few minutes.
     name: 'event-lag'
-    description: 'Events wait longer than 15 minutes: a partition is stuck, or there are fewer instances than the stream needs.'
+    description: 'Messages or events wait longer than 15 minutes: a message comes again and again, a partition was stuck, or there are fewer instances than queue or stream needs.'
     query: loadTextContent('../queries/alerts/event-lag.kql')
     severity: warning
     window: 'PT15M'

@@ -110,7 +110,7 @@ def test_rules_read_what_queries_give():
 
 
 def test_what_needs_a_person_has_an_alert():
-    """The list that the page of operations relies on."""
+    """Every alert there is, by name: none goes, and none comes, unnoticed."""
     assert {alert["name"] for alert in ALERTS} == {
         "duplicate-share",
         "event-lag",
