@@ -109,6 +109,7 @@ class Monitor:
         return web.json_response({"metrics": self.metrics.as_json()})
 
     async def _forget_metrics(self, _request: web.Request) -> web.Response:
+        """`DELETE /_local/metrics`: sums begin anew, for whoever wants to see what one message adds. Files stay."""
         self.metrics.clear()
         return web.Response(status=204)
 

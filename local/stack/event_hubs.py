@@ -50,11 +50,6 @@ class HubStatistics:
         """Events handed to receivers, repeats counted."""
         return sum(partition.delivered for partition in self.partitions)
 
-    @property
-    def first_delivered(self) -> int:
-        """Events handed to receivers, each counted once in a consumer group."""
-        return sum(partition.first_delivered for partition in self.partitions)
-
 
 @dataclass(frozen=True, slots=True)
 class EventHubs:

@@ -16,9 +16,6 @@ EXPORT_MILLISECONDS = 500
 """How often an app sends what it has: soon enough for whoever watches, and a worker that is killed loses little.
 Azure Monitor's own rhythm is a minute for metrics."""
 
-SETTLE_SECONDS = 2.0
-"""After so long all that a living app has to tell is here: several times the above, for a busy machine."""
-
 
 @dataclass(frozen=True, slots=True)
 class Metric:

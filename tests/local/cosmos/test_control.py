@@ -6,7 +6,9 @@ import email.utils
 import hashlib
 import hmac
 import signal
+import sys
 from collections.abc import AsyncIterator
+from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
@@ -104,6 +106,27 @@ async def test_what_is_not_supported_is_501(cosmos: Cosmos, path: str) -> None:
     headers = {"authorization": quote(token, safe=""), "x-ms-date": date}
     async with aiohttp.ClientSession() as session, session.get(cosmos.endpoint + path, headers=headers) as response:
         assert response.status == 501
+
+
+@pytest.mark.parametrize(("arguments", "databases"), [((), ["retail"]), (("--topology", ""), [])])
+async def test_the_process_makes_what_the_app_needs_unless_told_otherwise(
+    arguments: tuple[str, ...], databases: list[str]
+) -> None:
+    """As the brokers do: the topology of the checkout, or an empty account for whoever asks for one."""
+    async with started("--port", "0", *arguments) as (_, endpoint), CosmosClient(endpoint, EMULATOR_KEY) as client:
+        assert [database["id"] async for database in client.list_databases()] == databases
+
+
+async def test_a_process_that_cannot_start_says_why(tmp_path: Path) -> None:
+    """In one line, with status 1."""
+    process = await asyncio.create_subprocess_exec(
+        *(sys.executable, "-m", "local.cosmos", "--port", "0", "--topology", str(tmp_path / "nowhere.json")),
+        cwd=TOPOLOGY.parents[1],
+        stderr=asyncio.subprocess.PIPE,
+    )
+    _, told = await process.communicate()
+    assert (process.returncode, told.decode().count("\n")) == (1, 1)
+    assert "nowhere.json" in told.decode()
 
 
 @pytest.mark.parametrize("name", [signal.SIGTERM, signal.SIGINT])
