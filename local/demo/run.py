@@ -44,7 +44,7 @@ async def run(messages: orders.Plan, events: stream.Plan, directory: Path) -> in
     progress.say(f"\n{table('read from the broker and the database', message_rows)}\n")
     if events.batches:
         progress.say(f"{table('read from stream, database and storage', event_rows)}\n")
-    progress.say(f"{telemetry.table(told)}\n(Workers that were killed took along what they had not sent yet.)\n")
+    progress.say(f"{telemetry.table(told)}\n{telemetry.FOOTNOTE}\n")
     wrong = differences([*message_rows, *event_rows]) + stream.wrong_levels(stream_ledger)
     code = verdict([*standstill, *wrong], progress)
     progress.say(f"{monotonic() - began:.0f} s. Ledger and logs: {directory}  Traces: {traces}")

@@ -22,6 +22,11 @@ PAUSE_SECONDS = 3 * EXPORT_MILLISECONDS / 1000
 LONGEST_SECONDS = 20.0
 """Something new comes as long as somebody works; at the end of a run nobody does."""
 
+FOOTNOTE = (
+    "(Workers that were killed took along what they had not sent yet: in a run this short up to a quarter of a sum,\n"
+    "and rows can be missing.)"
+)
+
 
 @dataclass(slots=True)
 class Shown:
