@@ -14,7 +14,9 @@ ROOT = Path(__file__).parents[2]
 async def test_killed_after_the_commit_before_the_settlement(tmp_path):
     """The broker was told nothing; the redelivery finds the marker and completes: one effect, nothing dead-lettered."""
     grave = tmp_path / "grave"
-    settings = {"GRAVE": str(grave), "PYTHONPATH": str(ROOT)}
+    # Storage is named and not there: this app parks nothing.
+    storage = {"AzureWebJobsStorage": "UseDevelopmentStorage=true"}
+    settings = {"GRAVE": str(grave), "PYTHONPATH": str(ROOT), **storage}
     async with Stack.running(app_dir=APP, settings=settings, logs=tmp_path) as stack, Desk.at(stack) as desk:
         before = await stack.host.status()
         await desk.send("orders", place_order_body("S1"), "S1/placed")

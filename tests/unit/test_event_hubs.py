@@ -38,12 +38,13 @@ class Lot:
     failures: list[Exception] = field(default_factory=list)
     before: Callable[[], None] | None = None
 
-    async def park(self, event: ParkedEvent) -> None:
+    async def park(self, event: ParkedEvent) -> bool:
         if self.before:
             self.before()
         if self.failures:
             raise self.failures.pop(0)
         self.parked.append(event)
+        return True
 
 
 @dataclass
