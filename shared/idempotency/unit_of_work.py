@@ -5,6 +5,7 @@ with the marker, in one partition, or not at all. `Store` is what a database mus
 holds every store to it.
 """
 
+import copy
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
@@ -97,7 +98,7 @@ class Store(Protocol):
 
 
 class UnitOfWork:
-    """The writes of one message. A handler stages; the consumer commits."""
+    """The writes of one message, or of several that share a commit. A handler stages; the consumer commits."""
 
     def __init__(self, store: Store, partition: str, *, bookmark: str | None = None) -> None:
         """`bookmark`: from the commit that failed before this one, so that reads see what it met."""
@@ -116,22 +117,22 @@ class UnitOfWork:
         """A document of this partition as it will be after what is staged so far, or None. Yours to change."""
         match self._staged.get(_document_id(id)):
             case Create(body=body) | Upsert(body=body) | Replace(body=body):
-                return dict(body)
+                return _copy(body)
             case Delete():
                 return None
         if id not in self._read:
             self._read[id] = await self._store.read(self._partition, id, bookmark=self._bookmark)
         document = self._read[id]
-        return None if document is None else dict(document.body)
+        return None if document is None else _copy(document.body)
 
     def create(self, document: Body) -> None:
         """Stage a new document; a document already there is a business conflict, and the handler runs again."""
         id = _document_id(document["id"])
         match self._staged.get(id):
             case None:
-                self._staged[id] = Create(id, dict(document))
+                self._staged[id] = Create(id, _copy(document))
             case Delete(etag=etag):
-                self._staged[id] = Replace(id, dict(document), etag)
+                self._staged[id] = Replace(id, _copy(document), etag)
             case _:
                 raise ValueError(f"Document {id!r} is staged already: replace it instead of creating it twice.")
 
@@ -140,26 +141,26 @@ class UnitOfWork:
         id = _document_id(document["id"])
         match self._staged.get(id):
             case Create():
-                self._staged[id] = Create(id, dict(document))
+                self._staged[id] = Create(id, _copy(document))
             case Replace(etag=etag) | Delete(etag=etag):
-                self._staged[id] = Replace(id, dict(document), etag)
+                self._staged[id] = Replace(id, _copy(document), etag)
             case _:
-                self._staged[id] = Upsert(id, dict(document))
+                self._staged[id] = Upsert(id, _copy(document))
 
     def replace(self, document: Body) -> None:
         """Stage a new version of a document that `get` returned; somebody else's change in between is a conflict."""
         id = _document_id(document["id"])
         match self._staged.get(id):
             case Create():
-                self._staged[id] = Create(id, dict(document))
+                self._staged[id] = Create(id, _copy(document))
             case Upsert():
-                self._staged[id] = Upsert(id, dict(document))
+                self._staged[id] = Upsert(id, _copy(document))
             case Replace(etag=etag):
-                self._staged[id] = Replace(id, dict(document), etag)
+                self._staged[id] = Replace(id, _copy(document), etag)
             case Delete():
                 raise ValueError(f"Document {id!r} is staged for deletion: create it instead of replacing it.")
             case None:
-                self._staged[id] = Replace(id, dict(document), self._etag_of(id))
+                self._staged[id] = Replace(id, _copy(document), self._etag_of(id))
 
     def delete(self, id: str) -> None:
         """Stage the removal of a document that `get` returned."""
@@ -178,6 +179,11 @@ class UnitOfWork:
         if document is None:
             raise LookupError(f"Document {id!r} was not read: get it before you replace or delete it.")
         return document.etag
+
+
+def _copy(body: Body) -> dict[str, Any]:
+    """All the way down: what a handler changes in what it got, or after staging it, is not what is committed."""
+    return copy.deepcopy(dict(body))
 
 
 def _document_id(id: object) -> str:

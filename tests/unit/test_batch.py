@@ -169,6 +169,20 @@ async def test_what_a_refusing_handler_staged_is_not_committed(bench):
     assert [await bench.memory.read("1", f"d{n}") is not None for n in range(3)] == [True, False, True]
 
 
+async def test_what_a_refusing_handler_changed_is_not_committed(bench):
+    """Changes inside a document that an earlier event staged do not slip into that event's commit."""
+
+    async def listing(message, work):
+        log = await work.get("log") or {"id": "log", "amounts": []}
+        log["amounts"].append(message["amount"])
+        if message["amount"] == 1:
+            raise Refused("changed my mind")
+        work.upsert(log)
+
+    await bench.consumer(handler=listing).consume_all([delivery({"amount": n}, message_id=f"m{n}") for n in range(3)])
+    assert (await bench.memory.read("1", "log")).body["amounts"] == [0, 2]
+
+
 async def test_a_refusing_handler_is_asked_in_its_turn(bench):
     """An event that is refused on the state of its turn stays refused, whatever the events behind it would change."""
 

@@ -34,6 +34,16 @@ async def test_a_read_document_is_the_handlers_to_change(store):
     assert (await work.get("a"))["n"] == 1
 
 
+async def test_what_is_staged_stays_as_it_was_staged(store):
+    """Changing a document after staging it, or what `get` returned of it, changes nothing that is committed."""
+    work = work_on(store)
+    document = {"id": "b", "lines": [1]}
+    work.create(document)
+    document["lines"].append(2)
+    (await work.get("b"))["lines"].append(3)
+    assert work.operations == [Create("b", {"id": "b", "lines": [1]})]
+
+
 async def test_replacing_and_deleting_carry_the_version_that_was_read(store):
     """The etag of the read goes into the operation, so that somebody else's change is noticed."""
     etag = (await store.read("1", "a")).etag
