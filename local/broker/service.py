@@ -1,9 +1,11 @@
 """A broker with its sockets, as one thing to start and stop."""
 
 import asyncio
+from abc import ABC, abstractmethod
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
-from typing import Any, ClassVar, Protocol
+from pathlib import Path
+from typing import Any, ClassVar, Protocol, Self
 
 from aiohttp import web
 
@@ -11,6 +13,7 @@ from local.amqp import LOOPBACK, AmqpServer, Container
 
 from .clock import Clock
 from .control import control_app
+from .topology import read_document
 
 # How often time is looked at on behalf of receivers that only wait. Whoever asks the broker anything never waits.
 TICK_SECONDS = 0.02
@@ -28,10 +31,35 @@ class Broker(Container, Protocol):
         """What happened so far, by entity."""
 
 
-class Service:
-    """A running broker. Each kind of broker has a `serving` that makes one."""
+class Service(ABC):
+    """A running broker. Use `serving` of the kind that is wanted."""
 
     ENTITIES: ClassVar[str]  # what the broker keeps, the name of its statistics on the control endpoint
+
+    @staticmethod
+    @abstractmethod
+    def make_broker(topology: Mapping[str, Any], clock: Clock) -> Broker:
+        """The broker of a topology document. Raises TopologyError."""
+
+    @classmethod
+    @asynccontextmanager
+    async def serving(
+        cls,
+        topology: Path | Mapping[str, Any],
+        *,
+        port: int = 0,
+        control_port: int = 0,
+        clock: Clock | None = None,
+    ) -> AsyncIterator[Self]:
+        """Run a broker in the current event loop while the context is open.
+
+        `topology` is a topology file, or its content. Port 0 is a free port; see `amqp_port` and `control_port`.
+        Raises TopologyError, OSError (a port is taken, the file is missing).
+        """
+        clock = clock or Clock()
+        service = cls(cls.make_broker(read_document(topology), clock), clock)
+        async with service._listening(port, control_port):
+            yield service
 
     def __init__(self, broker: Broker, clock: Clock) -> None:
         self.clock = clock
@@ -41,7 +69,7 @@ class Service:
         self._server = AmqpServer(broker)
 
     @asynccontextmanager
-    async def listening(self, port: int, control_port: int) -> AsyncIterator[None]:
+    async def _listening(self, port: int, control_port: int) -> AsyncIterator[None]:
         """Run in the current event loop while the context is open. Raises OSError when a port is taken."""
         runner = web.AppRunner(control_app(self), access_log=None)
         ticker: asyncio.Task[None] | None = None

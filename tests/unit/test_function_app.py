@@ -3,41 +3,21 @@
 import ast
 import asyncio
 import json
-import os
-import sys
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from tests.child_process import report_of
 from tests.settlement_service import serving
 
 ROOT = Path(__file__).parents[2]
 TOPOLOGY = json.loads((ROOT / "shared" / "topology.json").read_text())
-_SECONDS = 60
-"""For a process that takes one or two: a hanging test says so instead of hanging."""
 
 
 async def worker(*arguments: str) -> Any:
     """What `tests.run_in_worker` reports, from a process that knows no app setting."""
-    environment = {name: os.environ[name] for name in ("PATH", "HOME") if name in os.environ}
-    process = await asyncio.create_subprocess_exec(
-        sys.executable,
-        "-m",
-        "tests.run_in_worker",
-        *arguments,
-        cwd=ROOT,
-        env=environment,
-        stdout=asyncio.subprocess.PIPE,
-    )
-    try:
-        async with asyncio.timeout(_SECONDS):
-            out, _ = await process.communicate()
-    finally:
-        if process.returncode is None:
-            process.kill()
-            await process.communicate()
-    return json.loads(out)
+    return await report_of("tests.run_in_worker", *arguments)
 
 
 @pytest.fixture(scope="module")

@@ -2,20 +2,17 @@
 
 import asyncio
 import json
-import os
-import sys
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from local.cosmos import Cosmos
+from tests.child_process import report_of
 from tests.settlement_service import serving
 from tests.telemetry_in_worker import HOSTS, INVOCATIONS, PRODUCERS
 
 ROOT = Path(__file__).parents[2]
-_SECONDS = 60
-"""For a process that takes a few: a hanging test says so instead of hanging."""
 _NO_STORAGE = (
     "AccountName=shop;AccountKey=a2V5;TableEndpoint=http://127.0.0.1:1/shop;BlobEndpoint=http://127.0.0.1:1/shop"
 )
@@ -33,21 +30,8 @@ async def run() -> dict[str, Any]:
             "AzureWebJobsStorage": _NO_STORAGE,
             "PYTHON_ENABLE_OPENTELEMETRY": "true",
         }
-        environment = {name: os.environ[name] for name in ("PATH", "HOME") if name in os.environ}
-        process = await asyncio.create_subprocess_exec(
-            *(sys.executable, "-m", "tests.telemetry_in_worker", "--host", host, "--port", port),
-            cwd=ROOT,
-            env=environment | settings,
-            stdout=asyncio.subprocess.PIPE,
-        )
-        try:
-            async with asyncio.timeout(_SECONDS):
-                out, _ = await process.communicate()
-        finally:
-            if process.returncode is None:
-                process.kill()
-                await process.communicate()
-        return dict(json.loads(out))
+        arguments = ("--host", host, "--port", port)
+        return dict(await report_of("tests.telemetry_in_worker", *arguments, settings=settings))
 
 
 class AlwaysLocked(set[str]):

@@ -2,9 +2,6 @@
 
 import asyncio
 import json
-import os
-import sys
-from pathlib import Path
 from typing import Any
 
 import aiohttp
@@ -13,32 +10,16 @@ import pytest
 from local.monitor import Monitor
 from local.stack import monitor as stack_monitor
 from local.stack.channel import Channel
+from tests.child_process import report_of
 from tests.settlement_service import serving
-
-ROOT = Path(__file__).parents[3]
-_SECONDS = 60
-"""For a process that takes a few: a hanging test says so instead of hanging."""
 
 
 async def run_app(settings: dict[str, str]) -> Any:
     """The app in a worker with these settings, and one message without a key."""
     async with serving() as service:
         host, port = service.address.split(":")
-        environment = {name: os.environ[name] for name in ("PATH", "HOME") if name in os.environ}
-        process = await asyncio.create_subprocess_exec(
-            *(sys.executable, "-m", "tests.run_in_worker", "--host", host, "--port", port, "--invoke", "place_order"),
-            cwd=ROOT,
-            env=environment | settings,
-            stdout=asyncio.subprocess.PIPE,
-        )
-        try:
-            async with asyncio.timeout(_SECONDS):
-                out, _ = await process.communicate()
-        finally:
-            if process.returncode is None:
-                process.kill()
-                await process.communicate()
-        return json.loads(out)
+        arguments = ("--host", host, "--port", port, "--invoke", "place_order")
+        return await report_of("tests.run_in_worker", *arguments, settings=settings)
 
 
 @pytest.fixture(scope="module")
