@@ -11,7 +11,7 @@ from .faults import InvalidRequest, MicrosoftCondition
 from .requests import Request, RequestNodes, Response
 from .service import Service
 from .tokens import CBS_NODE, put_token
-from .topology import TopologyError, parse_duration
+from .topology import TopologyError, parse_duration, read_document
 
 __all__ = [
     "CBS_NODE",
@@ -27,4 +27,5 @@ __all__ = [
     "entity_path",
     "parse_duration",
     "put_token",
+    "read_document",
 ]
